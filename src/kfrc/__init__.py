@@ -1,0 +1,1 @@
+"""Fuzzy clustering that does not collapse."""

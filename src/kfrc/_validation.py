@@ -1,0 +1,188 @@
+"""The checks that public entry points run, once; the code behind them trusts its input."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
+from kfrc._typing import ArrayLike, FloatArray, IntArray
+from kfrc.exceptions import ConstantFeatureWarning
+
+
+def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
+    """Number of clusters as an ``int`` with 2 ≤ c ≤ n."""
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, numbers.Integral):
+        raise TypeError(f"n_clusters must be an integer, got {n_clusters!r}")
+    if n_clusters < 2:
+        raise ValueError(
+            f"n_clusters must be at least 2, got {n_clusters}: with one cluster every membership is 1"
+        )
+    if n_clusters > n_samples:
+        # The words "n_samples=..." are the ones scikit-learn users search for.
+        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}: use fewer clusters")
+    return int(n_clusters)
+
+
+def check_positive_int(value: Any, name: str) -> int:
+    """An integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return int(value)
+
+
+def check_number(value: Any, name: str, *, minimum: float, strict: bool = False) -> float:
+    """A real number (not NaN) of at least, or strictly above, ``minimum``."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not (number > minimum if strict else number >= minimum):
+        sign = ">" if strict else ">="
+        raise ValueError(f"{name} must be {sign} {minimum:g}, got {number:g}")
+    return number
+
+
+def check_data(X: ArrayLike, *, min_samples: int = 2) -> FloatArray:
+    """A finite float64 matrix (n_samples, n_features) for the functions that are not estimators."""
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"X must be a table (2 dimensions), got {array.ndim} dimension(s)")
+    array = _as_float(array, "X")
+    if array.shape[0] < min_samples:
+        raise ValueError(f"X has {array.shape[0]} row(s), at least {min_samples} are needed")
+    if array.shape[1] == 0:
+        raise ValueError("X has no columns")
+    if not np.isfinite(array).all():
+        raise ValueError(_describe_non_finite(array, "X"))
+    return array
+
+
+def check_bandwidths(bandwidths: ArrayLike, n_features: int) -> FloatArray:
+    """Positive bandwidths, one per feature; a single number stands for all of them."""
+    array = _as_float(np.asarray(bandwidths), "bandwidths")
+    if array.ndim == 0:
+        array = np.full(n_features, float(array))
+    if array.shape != (n_features,):
+        raise ValueError(f"bandwidths must have one entry per feature ({n_features}), got shape {array.shape}")
+    if np.isnan(array).any() or (array <= 0).any():
+        raise ValueError("bandwidths must be positive numbers")
+    return array
+
+
+def check_square(M: ArrayLike, name: str) -> FloatArray:
+    """A finite, square, symmetric matrix; rounding asymmetry is averaged away."""
+    array = np.asarray(M)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(f"{name} must be a square matrix (n_samples, n_samples), got shape {array.shape}")
+    array = _as_float(array, name)
+    if not np.isfinite(array).all():
+        raise ValueError(_describe_non_finite(array, name))
+    asymmetry = float(np.abs(array - array.T).max(initial=0.0))
+    if asymmetry > SYMMETRY_TOL * max(float(np.abs(array).max(initial=0.0)), np.finfo(float).tiny):
+        raise ValueError(
+            f"{name} must be symmetric, but entries differ from their mirror image by up to {asymmetry:g}; "
+            f"if that is meant, pass ({name} + {name}.T) / 2"
+        )
+    return symmetrize(array)
+
+
+def check_dissimilarities(R: ArrayLike) -> FloatArray:
+    """Symmetric, non-negative dissimilarities with a zero diagonal."""
+    array = check_square(R, "R")
+    if (array < 0).any():
+        raise ValueError(
+            f"R has negative entries (smallest {array.min():g}): dissimilarities are >= 0. "
+            "For similarities use a kernel: KFRC(kernel='precomputed')"
+        )
+    diagonal = np.abs(np.diagonal(array)).max(initial=0.0)
+    if diagonal > SYMMETRY_TOL * max(float(array.max(initial=0.0)), np.finfo(float).tiny):
+        raise ValueError(
+            f"R has a non-zero diagonal (largest entry {diagonal:g}): the dissimilarity of a sample to itself is 0. "
+            "If R holds similarities, use KFRC(kernel='precomputed')"
+        )
+    np.fill_diagonal(array, 0.0)
+    return array
+
+
+def check_memberships(
+    U: ArrayLike, name: str = "U", *, shape: tuple[int | None, int | None] = (None, None)
+) -> FloatArray:
+    """Memberships (n_samples, n_clusters): finite, non-negative, rows summing to one (then made exact)."""
+    array = np.asarray(U)
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must be a matrix of memberships (n_samples, n_clusters), got {array.ndim} dimension(s)"
+        )
+    array = _as_float(array, name)
+    for got, expected, what in zip(array.shape, shape, ("rows (samples)", "columns (clusters)"), strict=True):
+        if expected is not None and got != expected:
+            raise ValueError(f"{name} must have {expected} {what}, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(_describe_non_finite(array, name))
+    if (array < 0).any():
+        raise ValueError(f"{name} has negative memberships (smallest {array.min():g})")
+    sums = array.sum(axis=1, keepdims=True)
+    error = float(np.abs(sums - 1).max(initial=0.0))
+    if error > ROW_SUM_TOL:
+        hint = (
+            "; its columns do: pass the transpose" if np.allclose(array.sum(axis=0), 1, atol=ROW_SUM_TOL) else ""
+        )
+        raise ValueError(f"rows of {name} must sum to 1, but one is off by {error:g}{hint}")
+    return array / sums
+
+
+def check_labels(labels: ArrayLike, n_samples: int | None = None) -> IntArray:
+    """Labels of any type as consecutive integers from 0."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
+    if n_samples is not None and len(array) != n_samples:
+        raise ValueError(f"got {len(array)} labels for {n_samples} samples")
+    return np.unique(array, return_inverse=True)[1].astype(np.int64)
+
+
+def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> IntArray:
+    """Indices of the columns that vary; the constant ones are named in a warning, all constant is an error."""
+    spread = X.max(axis=0) - X.min(axis=0)
+    # A column whose spread is rounding of its own size (0.1 summed in two orders) carries nothing either.
+    constant = spread <= 1e-14 * np.abs(X).max(axis=0)
+    if constant.all():
+        raise ValueError(
+            f"all {X.shape[1]} column(s) of X are constant over its {X.shape[0]} rows: there is nothing to cluster"
+        )
+    if constant.any():
+        dropped = [str(names[j]) if names is not None else f"column {j}" for j in np.flatnonzero(constant)]
+        shown = ", ".join(dropped[:10]) + (f" and {len(dropped) - 10} more" if len(dropped) > 10 else "")
+        warnings.warn(
+            f"{len(dropped)} constant column(s) carry no information and are left out: {shown}",
+            ConstantFeatureWarning,
+            stacklevel=3,
+        )
+    return np.flatnonzero(~constant)
+
+
+def _as_float(array: np.ndarray[Any, Any], name: str) -> FloatArray:
+    if np.iscomplexobj(array):
+        raise ValueError(f"{name} is complex: complex data not supported")
+    try:
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be numeric, but contains values such as {array.flat[0]!r}: "
+            "drop or encode text columns first"
+        ) from None
+
+
+def _describe_non_finite(array: FloatArray, name: str) -> str:
+    row, column = np.argwhere(~np.isfinite(array))[0]
+    count = int((~np.isfinite(array)).sum())
+    return (
+        f"{name} contains NaN or infinity in {count} place(s), the first at row {row}, column {column}: "
+        "drop or impute missing values first"
+    )

@@ -1,0 +1,44 @@
+"""Errors and warnings that carry what went wrong and what to do about it."""
+
+from __future__ import annotations
+
+
+class KFRCError(ValueError):
+    """Base class of the errors that belong to this library's subject rather than to Python."""
+
+
+class InfeasibleBandwidthError(KFRCError):
+    """No bandwidths reach the stability threshold λ₁ ≥ τ.
+
+    Attributes
+    ----------
+    best_eigenvalue : float
+        The largest λ₁ that any start reached.
+    threshold : float
+        The threshold τ that was asked for.
+    """
+
+    def __init__(self, message: str, *, best_eigenvalue: float, threshold: float) -> None:
+        super().__init__(message)
+        self.best_eigenvalue = best_eigenvalue
+        self.threshold = threshold
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments are lost by the default pickling of exceptions, which worker processes use.
+        return (_rebuild_infeasible, (str(self), self.best_eigenvalue, self.threshold))
+
+
+def _rebuild_infeasible(message: str, best_eigenvalue: float, threshold: float) -> InfeasibleBandwidthError:
+    return InfeasibleBandwidthError(message, best_eigenvalue=best_eigenvalue, threshold=threshold)
+
+
+class UniformCollapseWarning(UserWarning):
+    """The memberships are all close to 1/c: nothing was found, and the message says why."""
+
+
+class ConstantFeatureWarning(UserWarning):
+    """Columns without variation were left out of the analysis."""
+
+
+class NonEuclideanWarning(UserWarning):
+    """The dissimilarities are not squared distances in any Euclidean space, and that mattered."""
