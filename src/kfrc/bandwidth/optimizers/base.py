@@ -1,0 +1,60 @@
+"""What an optimizer must supply: one ascent for each stage, from one start."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kfrc._registry import Registered
+from kfrc._typing import FloatArray
+from kfrc.bandwidth.problem import Evaluation, Problem
+from kfrc.criteria import Criterion
+
+
+@dataclass(frozen=True)
+class AscentPath:
+    """The points an ascent visited.
+
+    Attributes
+    ----------
+    log_bandwidths : ndarray of shape (n_points, n_features)
+    values : ndarray of shape (n_points,)
+        λ₁ in stage 1, the criterion in stage 2.
+    """
+
+    log_bandwidths: FloatArray
+    values: FloatArray
+
+    @classmethod
+    def of(cls, points: list[tuple[FloatArray, float]]) -> AscentPath:
+        """From a list of (log_bandwidths, value)."""
+        return cls(np.array([point for point, _ in points]), np.array([value for _, value in points]))
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """Where an ascent ended."""
+
+    end: Evaluation
+    n_iter: int
+    path: AscentPath
+
+
+@dataclass(frozen=True)
+class Optimizer(Registered, ABC):
+    """A strategy for both stages; frozen, with its settings as fields."""
+
+    default_level_bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+
+    @abstractmethod
+    def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:
+        """Stage 1: climb λ₁ from ``start``."""
+
+    @abstractmethod
+    def maximize_criterion(
+        self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
+    ) -> Ascent | None:
+        """Stage 2: climb the criterion with λ₁ ≥ τ, from the end of stage 1; None if nothing feasible was found."""

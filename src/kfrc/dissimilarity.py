@@ -1,0 +1,66 @@
+"""Dissimilarities R as an operator: squared distances from every sample to weighted centers (Section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kfrc._typing import FloatArray
+from kfrc.gram import DenseGram, FactoredGram, Gram
+
+
+class Dissimilarity:
+    """R_jk = E_jj + E_kk − 2 E_jk for a Gram operator E, never formed.
+
+    Every symmetric R with a zero diagonal is of this kind with E = −R/2, so matrices, kernels and feature vectors all
+    go through the same three lines. A center is a weighted mean of samples, given by its weights: the column p of
+    ``prototypes`` stands for v = Σ_j p_j φ_j, and
+
+        ‖φ_j − v‖² = (R p)_j − pᵀRp / 2 = E_jj − 2 (E p)_j + pᵀEp,
+
+    which is A_ji / 2 of the paper for p = t(u_i) / S_i.
+    """
+
+    def __init__(self, gram: Gram) -> None:
+        self.gram = gram
+        self.n_samples = gram.n_samples
+        self._diagonal = gram.diagonal()
+
+    @classmethod
+    def from_matrix(cls, R: FloatArray) -> Dissimilarity:
+        """From a symmetric matrix with a zero diagonal."""
+        return cls(DenseGram(-0.5 * R))
+
+    @classmethod
+    def from_features(cls, features: FloatArray) -> Dissimilarity:
+        """Squared Euclidean distances between rows, at O(n r) per center."""
+        return cls(FactoredGram(features))
+
+    def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Squared distances to centers.
+
+        Parameters
+        ----------
+        prototypes : ndarray of shape (n_samples, n_clusters)
+            Weights of each center, columns summing to one.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+        squared_norms : ndarray of shape (n_clusters,)
+            pᵀEp, what new samples need besides their own similarities.
+        """
+        product = self.gram.matmul(prototypes)
+        squared_norms = np.einsum("ji,ji->i", prototypes, product)
+        distances = product
+        distances *= -2.0
+        distances += self._diagonal[:, None]
+        distances += squared_norms
+        return distances, squared_norms
+
+    def columns(self, indices: Sequence[int]) -> FloatArray:
+        """R[:, indices], of shape (n_samples, len(indices))."""
+        R = self._diagonal[:, None] + self._diagonal[indices] - 2.0 * self.gram.columns(indices)
+        R[indices, np.arange(len(indices))] = 0.0
+        return np.maximum(R, 0.0)

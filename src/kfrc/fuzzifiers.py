@@ -1,0 +1,386 @@
+"""Fuzzifier functions t_m: how a membership counts in the objective, and the exact membership step they imply."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.optimize import brentq
+
+from kfrc._numerics import Interval
+from kfrc._registry import Registered
+from kfrc._typing import FloatArray
+
+_BISECTIONS = 200  # enough to exhaust float64 even for multipliers that start 300 decades apart
+_LARGEST_M_STEP = 40  # the numerical limit m → m_max is looked for up to m = 2^40
+
+
+@dataclass(frozen=True)
+class Fuzzifier(Registered, ABC):
+    """An increasing, strictly convex t: [0, 1] → [0, 1] with t(0) = 0 and t(1) = 1.
+
+    A subclass supplies ``value``, ``derivative`` and ``second_derivative``; everything else follows from them here,
+    slowly and correctly. The four fuzzifiers of the paper override with closed forms what the base class finds by
+    bisection, and are tested against it.
+
+    Parameters
+    ----------
+    m : float
+        Fuzziness, inside ``m_range``. Larger is fuzzier; the lower end is a hard partition.
+
+    Examples
+    --------
+    A fuzzifier of your own works wherever a name does:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from kfrc.fuzzifiers import Fuzzifier
+    >>> @dataclass(frozen=True)
+    ... class Blend(Fuzzifier):
+    ...     '''t(u) = (u + u^m) / 2.'''
+    ...     m: float = 3.0
+    ...     def value(self, u): return (u + u**self.m) / 2
+    ...     def derivative(self, u): return (1 + self.m * u ** (self.m - 1)) / 2
+    ...     def second_derivative(self, u): return self.m * (self.m - 1) * u ** (self.m - 2) / 2
+    >>> Blend().memberships(np.array([[1.0, 1.0, 9.0]])).round(6)
+    array([[0.5, 0.5, 0. ]])
+    """
+
+    m: float = 2.0
+    m_range: ClassVar[Interval] = Interval(1, math.inf)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.m, bool) or not isinstance(self.m, (int, float, np.integer, np.floating)):
+            raise TypeError(f"m must be a number, got {self.m!r}")
+        if not (math.isfinite(self.m) and self.m in self.m_range):
+            raise ValueError(
+                f"m = {self.m:g} is outside {self.m_range}, the range of the {self.name or type(self).__name__} fuzzifier"
+            )
+
+    @classmethod
+    def from_name(cls, name: str, **parameters: Any) -> Self:
+        """Build the fuzzifier called ``name``; ``m=None`` means its default."""
+        return super().from_name(name, **{key: value for key, value in parameters.items() if value is not None})
+
+    def with_m(self, m: float) -> Self:
+        """The same function with another fuzziness."""
+        return replace(self, m=m)
+
+    @abstractmethod
+    def value(self, u: Any) -> Any:
+        """t(u)."""
+
+    @abstractmethod
+    def derivative(self, u: Any) -> Any:
+        """t′(u)."""
+
+    @abstractmethod
+    def second_derivative(self, u: Any) -> Any:
+        """t″(u)."""
+
+    def inverse_derivative(self, slope: Any) -> FloatArray:
+        """(t′)⁻¹, with slopes outside [t′(0), t′(1)] mapped to 0 and 1."""
+        slope = np.asarray(slope, dtype=np.float64)
+        low, high = np.zeros_like(slope), np.ones_like(slope)
+        with np.errstate(divide="ignore", over="ignore"):
+            for _ in range(60):
+                middle = 0.5 * (low + high)
+                below = self.derivative(middle) < slope
+                low, high = np.where(below, middle, low), np.where(below, high, middle)
+            at_zero = slope <= self.derivative(np.float64(0.0))
+        return np.where(at_zero, 0.0, high)
+
+    def memberships(self, distances: FloatArray) -> FloatArray:
+        """Exact minimizer of Σ_i t(u_i) A_i over the simplex, for every row at once.
+
+        Parameters
+        ----------
+        distances : ndarray of shape (n_samples, n_clusters)
+            Non-negative squared distances A to the centers; ``inf`` marks an empty cluster. Their scale is irrelevant.
+
+        Returns
+        -------
+        U : ndarray of shape (n_samples, n_clusters)
+            Rows sum to one. A row with zeros in ``distances`` is shared equally among those clusters.
+        """
+        return _solve_rows(distances, self._positive_memberships)
+
+    def _positive_memberships(self, distances: FloatArray) -> FloatArray:
+        """Membership step for rows sorted ascending whose first entry is 1: here by bisection on the multiplier."""
+        # Σ_i (t′)⁻¹(μ / A_i) increases with μ. At μ = t′(1/c) no cluster has more than 1/c, as every A_i ≥ 1; at
+        # μ = t′(1) · max A every cluster at a finite distance is full. The root lies in between.
+        finite = np.isfinite(distances)
+        largest = np.where(finite, distances, 1.0).max(axis=1)
+        steepest = float(self.derivative(np.float64(1.0 - 1e-15)))
+        flattest = float(self.derivative(np.float64(1.0 / distances.shape[1])))
+        log_low = np.full(len(distances), math.log(flattest) - 1.0)
+        log_high = np.log(largest) + math.log(steepest) + 1.0
+        for _ in range(_BISECTIONS):
+            log_mu = 0.5 * (log_low + log_high)
+            total = self.inverse_derivative(np.exp(log_mu)[:, None] / distances).sum(axis=1)
+            low = total < 1
+            log_low, log_high = np.where(low, log_mu, log_low), np.where(low, log_high, log_mu)
+            if np.all(log_high - log_low <= 1e-15 * np.abs(log_high)):
+                break
+        U = self.inverse_derivative(np.exp(log_high)[:, None] / distances)
+        return U / U.sum(axis=1, keepdims=True)
+
+    def kappa(self, n_clusters: int) -> float:
+        """κ(t_m, 1/c) = 2 t′² / (t t″) at 1/c (Corollary 3.2.1)."""
+        return 1.0 / self.inverse_kappa(n_clusters)
+
+    def inverse_kappa(self, n_clusters: int) -> float:
+        """1/κ at 1/c: the λ₁ above which the uniform solution is unstable at this m."""
+        u = np.float64(1.0 / n_clusters)
+        return float(self.value(u) * self.second_derivative(u) / (2.0 * self.derivative(u) ** 2))
+
+    def threshold(self, n_clusters: int) -> float:
+        """τ = lim 1/κ as m → m_max (Section 3.3): above it no m whatever collapses."""
+        if math.isfinite(self.m_range.high):
+            edge = (
+                self.m_range.high if self.m_range.high in self.m_range else np.nextafter(self.m_range.high, 0.0)
+            )
+            return self.with_m(float(edge)).inverse_kappa(n_clusters)
+        best = 0.0
+        with np.errstate(all="ignore"):
+            for exponent in range(1, _LARGEST_M_STEP):
+                value = self.with_m(max(self.m_range.low, 0.0) + 2.0**exponent).inverse_kappa(n_clusters)
+                if not math.isfinite(value) or abs(value - best) <= 1e-9 * value:
+                    break
+                best = value
+        return best
+
+    def critical_m(self, n_clusters: int, leading_eigenvalue: float) -> float:
+        """m*: the fuzziness at which the uniform solution becomes stable, 1/κ(m*) = λ₁; ``inf`` if it never does."""
+        if leading_eigenvalue >= self.threshold(n_clusters):
+            return math.inf
+        if leading_eigenvalue <= 0:
+            return self.m_range.low
+
+        def excess(m: float) -> float:
+            return self.with_m(m).inverse_kappa(n_clusters) - leading_eigenvalue
+
+        span = self.m_range.high - self.m_range.low
+        low_step = 1.0 if math.isinf(span) else span / 2
+        while excess(self.m_range.low + low_step) > 0:
+            low_step /= 2
+        if math.isfinite(span):
+            high = self.m_range.high
+        else:
+            high_step = low_step
+            while excess(self.m_range.low + high_step) < 0:
+                high_step *= 2
+            high = self.m_range.low + high_step
+        return float(brentq(excess, self.m_range.low + low_step, high, xtol=1e-14, rtol=1e-14))
+
+
+@dataclass(frozen=True)
+class Power(Fuzzifier, name="power"):
+    """t(u) = u^m, m > 1: the fuzzifier of fuzzy c-means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.fuzzifiers import Power
+    >>> Power(m=2).memberships(np.array([[1.0, 3.0]]))
+    array([[0.75, 0.25]])
+    """
+
+    m: float = 2.0
+    m_range: ClassVar[Interval] = Interval(1, math.inf)
+
+    def value(self, u: Any) -> Any:  # noqa: D102
+        return u**self.m
+
+    def derivative(self, u: Any) -> Any:  # noqa: D102
+        return self.m * u ** (self.m - 1)
+
+    def second_derivative(self, u: Any) -> Any:  # noqa: D102
+        return self.m * (self.m - 1) * u ** (self.m - 2)
+
+    def inverse_derivative(self, slope: Any) -> FloatArray:  # noqa: D102
+        slope = np.clip(np.asarray(slope, dtype=np.float64), 0.0, self.m)
+        return (slope / self.m) ** (1.0 / (self.m - 1))
+
+    def _positive_memberships(self, distances: FloatArray) -> FloatArray:
+        # u ∝ A^(−1/(m−1)); distances are relative to the row's smallest, so nothing overflows as m → 1.
+        U = np.exp(np.log(distances) * (-1.0 / (self.m - 1)))
+        return U / U.sum(axis=1, keepdims=True)
+
+    def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
+        return (self.m - 1) / (2 * self.m)
+
+    def threshold(self, n_clusters: int) -> float:  # noqa: D102
+        return 0.5
+
+    def critical_m(self, n_clusters: int, leading_eigenvalue: float) -> float:  # noqa: D102
+        return 1.0 / (1.0 - 2.0 * leading_eigenvalue) if leading_eigenvalue < 0.5 else math.inf
+
+
+@dataclass(frozen=True)
+class Exponential(Fuzzifier, name="exponential"):
+    """t(u) = (e^{mu} − 1) / (e^m − 1), m > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.fuzzifiers import Exponential
+    >>> Exponential(m=2).memberships(np.array([[1.0, np.exp(1.0), np.exp(3.0)]]))
+    array([[0.75, 0.25, 0.  ]])
+    """
+
+    m: float = 2.0
+    m_range: ClassVar[Interval] = Interval(0, math.inf)
+
+    def value(self, u: Any) -> Any:  # noqa: D102
+        # (e^{mu} − 1)/(e^m − 1) = e^{−m(1−u)} (1 − e^{−mu})/(1 − e^{−m}) never overflows.
+        return np.exp(-self.m * (1.0 - u)) * np.expm1(-self.m * u) / np.expm1(-self.m)
+
+    def derivative(self, u: Any) -> Any:  # noqa: D102
+        return self.m * np.exp(-self.m * (1.0 - u)) / -np.expm1(-self.m)
+
+    def second_derivative(self, u: Any) -> Any:  # noqa: D102
+        return self.m * self.derivative(u)
+
+    def inverse_derivative(self, slope: Any) -> FloatArray:  # noqa: D102
+        with np.errstate(divide="ignore"):
+            log_ratio = np.log(np.asarray(slope, dtype=np.float64) * -np.expm1(-self.m) / self.m)
+        return np.clip(1.0 + log_ratio / self.m, 0.0, 1.0)
+
+    def _positive_memberships(self, distances: FloatArray) -> FloatArray:
+        logs = np.log(distances)
+        counts = np.arange(1, logs.shape[1] + 1)
+        levels = (self.m + np.cumsum(logs, axis=1)) / counts
+        active = _active_prefix(logs < levels)
+        level = np.take_along_axis(levels, active[:, None] - 1, axis=1)
+        return np.where(counts <= active[:, None], (level - logs) / self.m, 0.0)
+
+    def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
+        return -math.expm1(-self.m / n_clusters) / 2
+
+    def threshold(self, n_clusters: int) -> float:  # noqa: D102
+        return 0.5
+
+    def critical_m(self, n_clusters: int, leading_eigenvalue: float) -> float:  # noqa: D102
+        return -n_clusters * math.log1p(-2.0 * leading_eigenvalue) if leading_eigenvalue < 0.5 else math.inf
+
+
+@dataclass(frozen=True)
+class Quadratic(Fuzzifier, name="quadratic"):
+    """t(u) = m u² + (1 − m) u, 0 < m ≤ 1: exact zeros for clear-cut samples (Klawonn & Höppner).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.fuzzifiers import Quadratic
+    >>> Quadratic(m=0.5).memberships(np.array([[1.0, 2.0, 100.0]])).round(12)
+    array([[0.83333333, 0.16666667, 0. ]])
+    """
+
+    m: float = 0.5
+    m_range: ClassVar[Interval] = Interval(0, 1, closed="right")
+
+    def value(self, u: Any) -> Any:  # noqa: D102
+        return u * (self.m * u + (1.0 - self.m))
+
+    def derivative(self, u: Any) -> Any:  # noqa: D102
+        return 2.0 * self.m * u + (1.0 - self.m)
+
+    def second_derivative(self, u: Any) -> Any:  # noqa: D102
+        return 2.0 * self.m + 0.0 * u
+
+    def inverse_derivative(self, slope: Any) -> FloatArray:  # noqa: D102
+        return np.clip((np.asarray(slope, dtype=np.float64) - (1.0 - self.m)) / (2.0 * self.m), 0.0, 1.0)
+
+    def _positive_memberships(self, distances: FloatArray) -> FloatArray:
+        inverses = 1.0 / distances
+        counts = np.arange(1, distances.shape[1] + 1)
+        multipliers = (2.0 * self.m + counts * (1.0 - self.m)) / np.cumsum(inverses, axis=1)
+        active = _active_prefix(multipliers * inverses > 1.0 - self.m)
+        multiplier = np.take_along_axis(multipliers, active[:, None] - 1, axis=1)
+        U = (multiplier * inverses - (1.0 - self.m)) / (2.0 * self.m)
+        return np.where(counts <= active[:, None], U, 0.0)
+
+
+@dataclass(frozen=True)
+class ComplementaryRoot(Fuzzifier, name="complementary_root"):
+    """t(u) = 1 − (1 − u)^{1/m}, m > 1: the paper's fuzzifier, whose threshold τ falls with c.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.fuzzifiers import ComplementaryRoot
+    >>> ComplementaryRoot(m=2).memberships(np.array([[1.0, 2.0, 100.0]])).round(12)
+    array([[0.8, 0.2, 0. ]])
+    """
+
+    m: float = 2.0
+    m_range: ClassVar[Interval] = Interval(1, math.inf)
+
+    def value(self, u: Any) -> Any:  # noqa: D102
+        with np.errstate(divide="ignore"):
+            return -np.expm1(np.log1p(-np.minimum(u, 1.0)) / self.m)
+
+    def derivative(self, u: Any) -> Any:  # noqa: D102
+        with np.errstate(divide="ignore"):
+            return (1.0 - np.minimum(u, 1.0)) ** ((1.0 - self.m) / self.m) / self.m
+
+    def second_derivative(self, u: Any) -> Any:  # noqa: D102
+        with np.errstate(divide="ignore"):
+            return (self.m - 1.0) / self.m**2 * (1.0 - np.minimum(u, 1.0)) ** ((1.0 - 2.0 * self.m) / self.m)
+
+    def inverse_derivative(self, slope: Any) -> FloatArray:  # noqa: D102
+        slope = np.maximum(np.asarray(slope, dtype=np.float64) * self.m, 1.0)
+        return -np.expm1(np.log(slope) * (-self.m / (self.m - 1.0)))
+
+    def _positive_memberships(self, distances: FloatArray) -> FloatArray:
+        # With a = A^e, e = m/(m−1): sample keeps the k nearest with (k−1) a_k < Σ_{l≤k} a_l. The sums are carried
+        # relative to a_k, which never overflows however close m is to 1.
+        exponent = self.m / (self.m - 1.0)
+        with np.errstate(invalid="ignore"):
+            ratios = np.exp(exponent * (np.log(distances[:, :-1]) - np.log(distances[:, 1:])))
+        ratios = np.nan_to_num(ratios, nan=0.0)  # two empty clusters: inf − inf
+        n_clusters = distances.shape[1]
+        sums = np.ones_like(distances)
+        for k in range(1, n_clusters):
+            sums[:, k] = sums[:, k - 1] * ratios[:, k - 1] + 1.0
+        counts = np.arange(1, n_clusters + 1)
+        active = _active_prefix((counts - 1 < sums) & np.isfinite(distances))
+        last = active[:, None] - 1
+        largest = np.take_along_axis(distances, last, axis=1)
+        total = np.take_along_axis(sums, last, axis=1)
+        inside = counts <= active[:, None]
+        relative = np.exp(exponent * (np.log(np.where(inside, distances, largest)) - np.log(largest)))
+        return np.where(inside, 1.0 - last * relative / total, 0.0)
+
+    def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
+        return (self.m - 1.0) / 2.0 * math.expm1(-math.log1p(-1.0 / n_clusters) / self.m)
+
+    def threshold(self, n_clusters: int) -> float:  # noqa: D102
+        return -math.log1p(-1.0 / n_clusters) / 2.0
+
+
+def _solve_rows(distances: FloatArray, positive_memberships: Any) -> FloatArray:
+    """Sort each row and scale it to a smallest distance of one, solve, undo; rows with zeros are shared."""
+    distances = np.asarray(distances, dtype=np.float64)
+    smallest = distances.min(axis=1, keepdims=True)
+    regular = (smallest > 0) & np.isfinite(smallest)
+    relative = distances / np.where(regular, smallest, 1.0)
+    order = np.argsort(relative, axis=1, kind="stable")
+    ordered = np.take_along_axis(relative, order, axis=1)
+    ordered = np.where(regular, ordered, 1.0)
+    U = np.empty_like(ordered)
+    np.put_along_axis(U, order, positive_memberships(ordered), axis=1)
+    if not regular.all():
+        nearest = distances == smallest
+        U = np.where(regular, U, nearest / nearest.sum(axis=1, keepdims=True))
+    return U
+
+
+def _active_prefix(keeps: Any) -> Any:
+    """Largest k whose condition holds, per row; k = 1 always does up to rounding."""
+    n_clusters = keeps.shape[1]
+    return np.maximum(n_clusters - np.argmax(keeps[:, ::-1], axis=1), 1) * keeps.any(axis=1) + ~keeps.any(axis=1)

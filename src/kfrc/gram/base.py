@@ -1,0 +1,67 @@
+"""The interface of a Gram matrix, and of the family of Gram matrices that bandwidths sweep out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from kfrc._typing import FloatArray
+from kfrc.kernels import SymmetricLowRank
+
+
+class Gram(ABC):
+    """E = K − const·11ᵀ as a linear operator.
+
+    The constant is the kernel's value at distance zero. Centering and distances do not see it, and leaving it out is
+    what keeps large bandwidths accurate.
+    """
+
+    n_samples: int
+
+    @abstractmethod
+    def matmul(self, V: FloatArray) -> FloatArray:
+        """E @ V for a vector or an (n_samples, k) matrix."""
+
+    @abstractmethod
+    def diagonal(self) -> FloatArray:
+        """diag(E), of shape (n_samples,)."""
+
+    @abstractmethod
+    def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:
+        """Σ_jk G_jk ∂K_jk/∂ log θ_d for each adjoint G, of shape (len(adjoints), n_features)."""
+
+    @abstractmethod
+    def columns(self, indices: Sequence[int]) -> FloatArray:
+        """E[:, indices], of shape (n_samples, len(indices))."""
+
+    def row_means(self) -> FloatArray:
+        """E 1 / n, of shape (n_samples,)."""
+        return self.matmul(np.ones(self.n_samples)) / self.n_samples
+
+    @cached_property
+    def centered_diagonal(self) -> FloatArray:
+        """diag(HKH) = E_jj − 2 (E1)_j / n + 1ᵀE1 / n²: squared distances to the center of mass in feature space."""
+        means = self.row_means()
+        return self.diagonal() - 2.0 * means + means.mean()
+
+    @property
+    def factor(self) -> FloatArray | None:
+        """Features Φ of shape (n_samples, r) with E = ΦΦᵀ up to centering, if the backend has them."""
+        return None
+
+
+class GramFamily(ABC):
+    """All Gram matrices of one data set under one kernel; ``at(bandwidths)`` picks one.
+
+    What does not depend on the bandwidths (a basis, landmarks) is prepared once, here.
+    """
+
+    n_samples: int
+    n_features: int
+
+    @abstractmethod
+    def at(self, bandwidths: FloatArray) -> Gram:
+        """The Gram matrix at these bandwidths."""

@@ -1,0 +1,65 @@
+"""The Gram matrix in memory: n² numbers, exact, for any kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg.blas import dsymv
+
+from kfrc._typing import FloatArray
+from kfrc.gram.base import Gram, GramFamily
+from kfrc.kernels import Kernel, SymmetricLowRank
+
+
+class DenseGram(Gram):
+    """E stored as a symmetric n × n array.
+
+    Parameters
+    ----------
+    E : ndarray of shape (n_samples, n_samples)
+        The Gram matrix, or the Gram matrix minus a constant.
+    family : DenseGrams, optional
+        Where it comes from; without it there are no bandwidths to differentiate by.
+    bandwidths : ndarray of shape (n_features,), optional
+    """
+
+    def __init__(
+        self, E: FloatArray, family: DenseGrams | None = None, bandwidths: FloatArray | None = None
+    ) -> None:
+        self.E = E
+        self.n_samples = len(E)
+        self._family = family
+        self._bandwidths = bandwidths
+
+    def matmul(self, V: FloatArray) -> FloatArray:  # noqa: D102
+        if V.ndim == 1:
+            # A matrix-vector product is bound by memory, and dsymv reads only one triangle of E.
+            return dsymv(1.0, self.E.T, V)
+        return self.E @ V
+
+    def diagonal(self) -> FloatArray:  # noqa: D102
+        return np.diagonal(self.E).copy()
+
+    def row_means(self) -> FloatArray:  # noqa: D102
+        return self.E.mean(axis=1)
+
+    def columns(self, indices: Sequence[int]) -> FloatArray:  # noqa: D102
+        return self.E[:, indices]
+
+    def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
+        if self._family is None or self._bandwidths is None:
+            raise ValueError("a precomputed Gram matrix has no bandwidths to differentiate by")
+        return self._family.kernel.log_bandwidth_gradients(self._family.X, self._bandwidths, self.E, adjoints)
+
+
+class DenseGrams(GramFamily):
+    """Dense Gram matrices of the rows of X under a kernel."""
+
+    def __init__(self, X: FloatArray, kernel: Kernel) -> None:
+        self.X = X
+        self.kernel = kernel
+        self.n_samples, self.n_features = X.shape
+
+    def at(self, bandwidths: FloatArray) -> DenseGram:  # noqa: D102
+        return DenseGram(self.kernel.shifted_gram(self.X, bandwidths), self, bandwidths)

@@ -1,0 +1,104 @@
+"""What a kernel must supply: blocks of K and of ∂K/∂ log θ, up to a constant that centering removes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kfrc._numerics import row_blocks
+from kfrc._registry import Registered
+from kfrc._typing import FloatArray
+
+
+@dataclass(frozen=True)
+class SymmetricLowRank:
+    """The matrix G = (V diag(w) Vᵀ + q1ᵀ + 1qᵀ) / n + diag(d): the derivative of a function of K with respect to K.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_samples, r)
+        V, the scaled eigenvectors H D^{-1/2} v_i.
+    weights : ndarray of shape (r,)
+        w, the derivative of the function with respect to each eigenvalue.
+    shift : ndarray of shape (n_samples,)
+        q, what the normalization by diag(HKH) contributes through row sums.
+    diagonal : ndarray of shape (n_samples,)
+        d, what it contributes through diag(K); irrelevant for kernels with a constant diagonal.
+    """
+
+    vectors: FloatArray
+    weights: FloatArray
+    shift: FloatArray
+    diagonal: FloatArray
+
+    def rows(self, block: slice) -> FloatArray:
+        """Rows of G without the diagonal term."""
+        V, q = self.vectors, self.shift
+        G = (V[block] * self.weights) @ V.T
+        G += q[block, None]
+        G += q
+        G /= len(q)
+        return G
+
+
+@dataclass(frozen=True)
+class Kernel(Registered, ABC):
+    """A symmetric positive semi-definite function of two rows with one bandwidth per feature.
+
+    All uses of K in this library are blind to a constant added to every entry: F centers it, distances take
+    differences. So a kernel returns K minus its value at distance zero, which stays accurate where K itself rounds
+    to a constant, at large bandwidths.
+
+    A new kernel implements ``shifted`` and ``derivative``; ``log_bandwidth_gradients`` may be overridden to be faster.
+    """
+
+    constant_diagonal: bool = True
+
+    @abstractmethod
+    def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:
+        """K(X, Y) minus the value of the kernel at distance zero, of shape (len(X), len(Y))."""
+
+    @abstractmethod
+    def derivative(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray, feature: int) -> FloatArray:
+        """∂K(X, Y) / ∂ log θ_d for feature d, of shape (len(X), len(Y))."""
+
+    def shifted_diagonal(self, X: FloatArray, bandwidths: FloatArray) -> FloatArray:
+        """Diagonal of ``shifted(X, X)``: zero for every kernel that depends on differences."""
+        return np.zeros(len(X))
+
+    def factor(self, X: FloatArray, bandwidths: FloatArray) -> FloatArray | None:
+        """Features Φ with ``shifted = Φ Φᵀ`` when there are few of them, else None."""
+        return None
+
+    def shifted_gram(self, X: FloatArray, bandwidths: FloatArray) -> FloatArray:
+        """``shifted(X, X)``: row blocks of the upper triangle, mirrored."""
+        n_samples = len(X)
+        E = np.empty((n_samples, n_samples))
+        for block in row_blocks(n_samples, n_samples):
+            upper = self.shifted(X[block], X[block.start :], bandwidths)
+            E[block, block.start :] = upper
+            E[block.start :, block] = upper.T
+        if self.constant_diagonal:
+            np.fill_diagonal(E, 0.0)
+        return E
+
+    def log_bandwidth_gradients(
+        self, X: FloatArray, bandwidths: FloatArray, E: FloatArray, adjoints: Sequence[SymmetricLowRank]
+    ) -> FloatArray:
+        """Σ_jk G_jk ∂K_jk/∂ log θ_d for every adjoint G and feature d, of shape (len(adjoints), n_features).
+
+        Row-blocked: the extra memory is one block, never n × n × p.
+        """
+        gradients = np.zeros((len(adjoints), X.shape[1]))
+        for block in row_blocks(len(X), len(X)):
+            rows = [adjoint.rows(block) for adjoint in adjoints]
+            for d in range(X.shape[1]):
+                slope = self.derivative(X[block], X, bandwidths, d)
+                for i, adjoint in enumerate(adjoints):
+                    gradients[i, d] += np.vdot(rows[i], slope)
+                    if not self.constant_diagonal:
+                        gradients[i, d] += adjoint.diagonal[block] @ np.diagonal(slope, block.start)
+        return gradients

@@ -1,0 +1,56 @@
+"""The linear kernel with feature weights 1/θ², to which both Gaussian kernels tend at large bandwidths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kfrc._typing import FloatArray
+from kfrc.kernels.base import Kernel, SymmetricLowRank
+
+
+@dataclass(frozen=True)
+class Linear(Kernel, name="linear"):
+    """k(x, y) = Σ_d x_d y_d / θ_d²: squared distances are weighted Euclidean, F has rank at most p.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.kernels.linear import Linear
+    >>> X = np.array([[0.0, 1.0], [2.0, 3.0]])
+    >>> Linear().shifted(X, X, np.array([1.0, 2.0]))
+    array([[0.25, 0.75], [0.75, 6.25]])
+    """
+
+    constant_diagonal: bool = False
+
+    def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
+        return (X / bandwidths) @ (Y / bandwidths).T
+
+    def derivative(  # noqa: D102
+        self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray, feature: int
+    ) -> FloatArray:
+        return -2.0 * np.multiply.outer(X[:, feature], Y[:, feature]) / bandwidths[feature] ** 2
+
+    def shifted_diagonal(self, X: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
+        return np.square(X / bandwidths).sum(axis=1)
+
+    def factor(self, X: FloatArray, bandwidths: FloatArray) -> FloatArray | None:  # noqa: D102
+        return X / bandwidths
+
+    def log_bandwidth_gradients(  # noqa: D102
+        self, X: FloatArray, bandwidths: FloatArray, E: FloatArray, adjoints: Sequence[SymmetricLowRank]
+    ) -> FloatArray:
+        Z = X / bandwidths
+        return np.array(
+            [
+                -2.0
+                * (
+                    (adjoint.weights @ (adjoint.vectors.T @ Z) ** 2 + 2.0 * (adjoint.shift @ Z) * Z.sum(axis=0)) / len(Z)
+                    + adjoint.diagonal @ Z**2
+                )
+                for adjoint in adjoints
+            ]
+        )

@@ -1,0 +1,264 @@
+"""Alternating minimization of J (Equation 1): centers from memberships, memberships from distances, both exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from kfrc._numerics import COLLAPSE_TOL, as_generator
+from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
+from kfrc._validation import (
+    check_dissimilarities,
+    check_memberships,
+    check_n_clusters,
+    check_number,
+    check_positive_int,
+)
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.relational.starts import Start
+
+_DESCENT_TOL = 1e-12
+"""Relative rise of J that is rounding; the exact step cannot raise it on squared distances."""
+
+_NEGATIVE_TOL = 1e-10
+"""Center distances below minus this times their mean are a property of R, not rounding."""
+
+_HALVINGS = 30
+"""Step halvings before a non-Euclidean run that finds no descent is called stationary."""
+
+
+class Status(StrEnum):
+    """How a run ended."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    COLLAPSED = "collapsed"
+
+
+@dataclass(frozen=True)
+class RelationalSolution:
+    """A (local) minimizer of J and how it was reached.
+
+    Attributes
+    ----------
+    memberships : ndarray of shape (n_samples, n_clusters)
+        U; rows sum to one.
+    objective : float
+        J(U) = Σ_i Q_i / (2 S_i).
+    objective_path : ndarray of shape (n_iter + 1,)
+        J at the start and after every iteration; never increases.
+    n_iter : int
+    status : Status
+        ``"converged"``, ``"max_iter"`` or ``"collapsed"``.
+    prototypes : ndarray of shape (n_samples, n_clusters)
+        Weights of the implicit centers that ``memberships`` belong to; a column is zero if its cluster is empty.
+    squared_norms : ndarray of shape (n_clusters,)
+        What distances from new samples to those centers need; ``inf`` for an empty cluster.
+    negative_distances : bool
+        Whether a center distance was negative: R is not squared-Euclidean, and they were taken as zero.
+    """
+
+    memberships: FloatArray
+    objective: float
+    objective_path: FloatArray
+    n_iter: int
+    status: Status
+    prototypes: FloatArray
+    squared_norms: FloatArray
+    negative_distances: bool = False
+
+
+def solve_relational(
+    R: ArrayLike | Dissimilarity,
+    n_clusters: int,
+    fuzzifier: str | Fuzzifier = "power",
+    *,
+    init: str | ArrayLike = "spectral",
+    n_init: int = 1,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    random_state: RandomStateLike = None,
+    progress: Progress | None = None,
+) -> RelationalSolution:
+    """Minimize J_FRC(U) = Σ_i Σ_jk t(u_ji) t(u_ki) R_jk / (2 Σ_l t(u_li)) over fuzzy partitions.
+
+    Parameters
+    ----------
+    R : array-like of shape (n_samples, n_samples) or Dissimilarity
+        Dissimilarities, used as they are (pass squared distances for the Euclidean case).
+    n_clusters : int
+    fuzzifier : str or Fuzzifier, default="power"
+    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like of shape (n_samples, n_clusters)
+        Start of the first run.
+    n_init : int, default=1
+        Number of runs; the one with the lowest J is kept. After a deterministic start (``"spectral"`` or an array) the
+        further runs start from ``"kmeans++"``.
+    max_iter : int, default=1000
+    tol : float, default=1e-6
+        A run has converged when no membership moves by more than this.
+    random_state : int, RandomState, Generator or None
+    progress : callable, optional
+        Called with a text after every run.
+
+    Returns
+    -------
+    RelationalSolution
+
+    Notes
+    -----
+    When R holds squared distances of some Hilbert space, one iteration is "move centers, then memberships" and J never
+    increases. Otherwise a center distance can be negative: it is then taken as zero, steps that would raise J are
+    halved, and ``negative_distances`` says so.
+
+    References
+    ----------
+    Equation 1 and Section 3.1 of the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.relational import solve_relational
+    >>> x = np.array([0.0, 0.1, 0.2, 5.0, 5.1])
+    >>> solution = solve_relational(np.subtract.outer(x, x) ** 2, 2, "quadratic", random_state=0)
+    >>> solution.memberships.max(axis=1)
+    array([1., 1., 1., 1., 1.])
+    >>> str(solution.status)
+    'converged'
+    """
+    dissimilarity = R if isinstance(R, Dissimilarity) else Dissimilarity.from_matrix(check_dissimilarities(R))
+    n_clusters = check_n_clusters(n_clusters, dissimilarity.n_samples)
+    t = Fuzzifier.resolve(fuzzifier)
+    n_init = check_positive_int(n_init, "n_init")
+    max_iter = check_positive_int(max_iter, "max_iter")
+    tol = check_number(tol, "tol", minimum=0.0)
+    best: RelationalSolution | None = None
+    for k, U in enumerate(_starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
+        solution = _descend(dissimilarity, t, U, max_iter, tol)
+        if best is None or solution.objective < best.objective:
+            best = solution
+        if progress is not None:
+            progress(f"clustering {k + 1}/{n_init}")
+    assert best is not None  # n_init >= 1
+    return best
+
+
+def _starting_memberships(
+    init: str | ArrayLike,
+    n_init: int,
+    dissimilarity: Dissimilarity,
+    n_clusters: int,
+    random_state: RandomStateLike,
+) -> Iterator[FloatArray]:
+    streams = as_generator(random_state).spawn(n_init)
+    repeat: Start
+    if isinstance(init, str):
+        first = Start.from_name(init)
+        yield first.memberships(dissimilarity, n_clusters, streams[0])
+        repeat = Start.from_name("kmeans++") if init == "spectral" else first
+    else:
+        yield check_memberships(init, "init", shape=(dissimilarity.n_samples, n_clusters))
+        repeat = Start.from_name("kmeans++")
+    for rng in streams[1:]:
+        yield repeat.memberships(dissimilarity, n_clusters, rng)
+
+
+@dataclass(frozen=True)
+class _State:
+    """Memberships with the centers they define."""
+
+    U: FloatArray
+    prototypes: FloatArray
+    squared_norms: FloatArray
+    distances: FloatArray
+    objective: float
+    negative: bool
+
+
+def _evaluate(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> _State:
+    weights = t.value(U)
+    masses = weights.sum(axis=0)
+    empty = masses <= 0
+    prototypes = weights / np.where(empty, 1.0, masses)
+    distances, squared_norms = dissimilarity.center_distances(prototypes)
+    objective = float(np.einsum("ji,ji->", weights, distances))
+    occupied = distances[:, ~empty]
+    negative = bool(occupied.min() < -_NEGATIVE_TOL * np.abs(occupied).mean())
+    np.maximum(distances, 0.0, out=distances)
+    if empty.any():
+        _reseed(dissimilarity, weights, empty, prototypes, squared_norms, distances)
+    return _State(U, prototypes, squared_norms, distances, objective, negative)
+
+
+def _reseed(
+    dissimilarity: Dissimilarity,
+    weights: FloatArray,
+    empty: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+    prototypes: FloatArray,
+    squared_norms: FloatArray,
+    distances: FloatArray,
+) -> None:
+    """Put the center of each empty cluster on the samples that cost most.
+
+    An empty cluster has no weight, so J does not change, and the next membership step can only gain from one more
+    center. If nothing costs anything (fewer distinct samples than clusters) the cluster stays empty, infinitely far.
+    """
+    costs = np.einsum("ji,ji->j", weights, np.where(empty, 0.0, distances))
+    for i, j in zip(np.flatnonzero(empty), np.argsort(-costs, kind="stable"), strict=False):
+        prototypes[:, i] = 0.0
+        if costs[j] > 0:
+            prototypes[j, i] = 1.0
+            distances[:, i : i + 1] = dissimilarity.columns([int(j)])
+            squared_norms[i] = dissimilarity.gram.diagonal()[j]
+        else:
+            distances[:, i] = np.inf
+            squared_norms[i] = np.inf
+
+
+def _descend(
+    dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter: int, tol: float
+) -> RelationalSolution:
+    state = _evaluate(dissimilarity, t, U)
+    centers = state
+    path = [state.objective]
+    negative = state.negative
+    status = Status.MAX_ITER
+    n_iter = 0
+    while n_iter < max_iter and status is Status.MAX_ITER:
+        n_iter += 1
+        centers = state
+        proposal = t.memberships(state.distances)
+        following = _evaluate(dissimilarity, t, proposal)
+        if following.objective > state.objective + _DESCENT_TOL * abs(state.objective):
+            following = _halve(dissimilarity, t, state, proposal)
+        if float(np.abs(following.U - state.U).max()) <= tol:
+            status = Status.CONVERGED
+        state = following
+        negative |= state.negative
+        path.append(state.objective)
+    if float(np.abs(state.U - 1.0 / U.shape[1]).max()) <= COLLAPSE_TOL:
+        status = Status.COLLAPSED
+    return RelationalSolution(
+        memberships=state.U,
+        objective=state.objective,
+        objective_path=np.array(path),
+        n_iter=n_iter,
+        status=status,
+        prototypes=centers.prototypes,
+        squared_norms=centers.squared_norms,
+        negative_distances=negative,
+    )
+
+
+def _halve(dissimilarity: Dissimilarity, t: Fuzzifier, state: _State, proposal: FloatArray) -> _State:
+    """Shorten a step that raises J, which only a non-Euclidean R allows; give up at the current point."""
+    step = 0.5
+    for _ in range(_HALVINGS):
+        trial = _evaluate(dissimilarity, t, state.U + step * (proposal - state.U))
+        if trial.objective <= state.objective:
+            return trial
+        step *= 0.5
+    return state

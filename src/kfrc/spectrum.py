@@ -1,0 +1,254 @@
+"""Spectrum of the normalized, centered Gram matrix F (Corollary 3.2.1) and its derivative in K (Appendix A)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE
+from kfrc._typing import ArrayLike, FloatArray
+from kfrc._validation import check_bandwidths, check_data, check_positive_int
+from kfrc.exceptions import KFRCError
+from kfrc.gram import Gram, gram_family
+from kfrc.kernels import Kernel, SymmetricLowRank
+
+_LAPACK_MAX_SAMPLES = 160
+"""Up to here forming F and asking LAPACK for a few pairs beats the overhead of Lanczos steps."""
+
+_LANCZOS_TOL = 1e-12
+"""Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
+
+_START_SEED = 20260
+"""Seed of the Lanczos starting vector when no warm start is given: results do not depend on global state."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Leading eigenpairs of F = D^{-1/2} HKH D^{-1/2} / n, D = diag(HKH).
+
+    Attributes
+    ----------
+    eigenvalues : ndarray of shape (k,)
+        Descending; all eigenvalues of F lie in [0, 1] and sum to one.
+    eigenvectors : ndarray of shape (n_samples, k)
+        Orthonormal.
+    centered_diagonal : ndarray of shape (n_samples,)
+        D: squared distance of every sample to the center of mass in feature space.
+    gradients : ndarray of shape (k, n_features) or None
+        ∂λ_i / ∂ log θ_d.
+    """
+
+    eigenvalues: FloatArray
+    eigenvectors: FloatArray
+    centered_diagonal: FloatArray
+    gradients: FloatArray | None = None
+
+    @cached_property
+    def scaled_eigenvectors(self) -> FloatArray:
+        """H D^{-1/2} v_i, of shape (n_samples, k)."""
+        W = self.eigenvectors / np.sqrt(self.centered_diagonal)[:, None]
+        return W - W.mean(axis=0)
+
+    def adjoint(self, weights: FloatArray) -> SymmetricLowRank:
+        """∂(Σ_i w_i λ_i)/∂K: rank at most k + 2 (MATH: G = w̃w̃ᵀ/n + (a1ᵀ + 1aᵀ)/n − (Σa) 11ᵀ/n²).
+
+        Weights of (nearly) equal eigenvalues are averaged: the single eigenvalues of an invariant subspace have no
+        gradient, their sum does, and the average is a subgradient.
+        """
+        weights = _average_over_ties(np.asarray(weights, dtype=np.float64), self.eigenvalues)
+        used = np.flatnonzero(weights)
+        n_samples = len(self.centered_diagonal)
+        pull = (self.eigenvectors[:, used] ** 2 @ (weights[used] * self.eigenvalues[used])) / self.centered_diagonal
+        return SymmetricLowRank(
+            vectors=self.scaled_eigenvectors[:, used],
+            weights=weights[used],
+            shift=pull - pull.sum() / (2 * n_samples),
+            diagonal=-pull,
+        )
+
+    def coordinates(self) -> FloatArray:
+        """Kernel principal coordinates √n D^{1/2} V Λ^{1/2}: rows approximate the centered feature vectors."""
+        n_samples = len(self.centered_diagonal)
+        scale = np.sqrt(n_samples * np.maximum(self.eigenvalues, 0.0))
+        return np.sqrt(self.centered_diagonal)[:, None] * self.eigenvectors * scale
+
+
+def leading_spectrum(
+    X: ArrayLike,
+    bandwidths: ArrayLike,
+    *,
+    kernel: str | Kernel = "sum",
+    n_eigenvalues: int = 2,
+    gradient: bool = False,
+) -> Spectrum:
+    """Leading eigenvalues of F at given bandwidths, with their gradients on request.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Used as it is; standardize first if the columns have different units.
+    bandwidths : array-like of shape (n_features,) or float
+        θ, one per feature.
+    kernel : {"sum", "product", "linear"} or Kernel, default="sum"
+    n_eigenvalues : int, default=2
+        How many of the largest eigenvalues.
+    gradient : bool, default=False
+        Whether to differentiate them with respect to log θ.
+
+    Returns
+    -------
+    Spectrum
+
+    References
+    ----------
+    Corollary 3.2.1 and Appendix A of the paper.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import scale
+    >>> from kfrc.spectrum import leading_spectrum
+    >>> X = scale(load_iris().data)
+    >>> leading_spectrum(X, [0.5, 1, 5, 0.5], n_eigenvalues=2).eigenvalues.round(3)
+    array([0.37 , 0.125])
+    """
+    X = check_data(X)
+    bandwidths = check_bandwidths(bandwidths, X.shape[1])
+    n_eigenvalues = check_positive_int(n_eigenvalues, "n_eigenvalues")
+    if n_eigenvalues > len(X):
+        raise ValueError(f"n_eigenvalues = {n_eigenvalues} exceeds the number of samples, {len(X)}")
+    gram = gram_family(X, Kernel.resolve(kernel)).at(bandwidths)
+    spectrum = spectrum_of(gram, n_eigenvalues)
+    if gradient:
+        spectrum = replace(spectrum, gradients=eigenvalue_gradients(gram, spectrum))
+    return spectrum
+
+
+def eigenvalue_gradients(gram: Gram, spectrum: Spectrum) -> FloatArray:
+    """∂λ_i/∂ log θ_d for every eigenvalue of ``spectrum``, of shape (k, n_features)."""
+    identity = np.eye(len(spectrum.eigenvalues))
+    return gram.log_bandwidth_gradients([spectrum.adjoint(row) for row in identity])
+
+
+def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None = None) -> Spectrum:
+    """Leading eigenpairs of F for a Gram matrix in any form.
+
+    Parameters
+    ----------
+    gram : Gram
+    n_eigenvalues : int
+    warm_start : Spectrum, optional
+        The spectrum at nearby bandwidths; saves Lanczos steps, never changes the answer beyond rounding.
+    """
+    diagonal = _floored(gram.centered_diagonal)
+    if gram.factor is not None:
+        values, vectors = _pairs_from_factor(gram.factor, diagonal, n_eigenvalues)
+    elif gram.n_samples <= max(_LAPACK_MAX_SAMPLES, n_eigenvalues + 1):
+        values, vectors = _pairs_by_lapack(gram, diagonal, n_eigenvalues)
+    else:
+        values, vectors = _pairs_by_lanczos(gram, diagonal, n_eigenvalues, warm_start)
+    # F is positive semi-definite with trace one; what is outside [0, 1] is rounding.
+    return Spectrum(np.clip(values, 0.0, 1.0), vectors, diagonal)
+
+
+def _floored(diagonal: FloatArray) -> FloatArray:
+    scale = float(diagonal.mean())
+    if not scale > 0:
+        raise KFRCError(
+            "all samples coincide in feature space, so there is no direction to separate them: "
+            "check for duplicated rows, or use smaller bandwidths"
+        )
+    return np.maximum(diagonal, DIAGONAL_FLOOR * scale)
+
+
+def _pairs_from_factor(
+    features: FloatArray, diagonal: FloatArray, n_eigenvalues: int
+) -> tuple[FloatArray, FloatArray]:
+    """F = AAᵀ with A = D^{-1/2} HΦ / √n: the r × r problem AᵀA has the same non-zero eigenvalues."""
+    n_samples, rank = features.shape
+    A = features / np.sqrt(n_samples * diagonal)[:, None]
+    n_found = min(n_eigenvalues, rank)
+    values, small = eigh(A.T @ A, subset_by_index=[rank - n_found, rank - 1])
+    values, small = values[::-1], small[:, ::-1]
+    # Beyond the rank of F the eigenvalue is zero and any orthonormal completion is an eigenvector.
+    positive = values > n_samples * np.finfo(float).eps * values[0]
+    vectors = np.zeros((n_samples, n_eigenvalues))
+    vectors[:, : positive.sum()] = A @ small[:, positive] / np.sqrt(values[positive])
+    padded = np.zeros(n_eigenvalues)
+    padded[: positive.sum()] = values[positive]
+    return padded, _complete_basis(vectors, int(positive.sum()), A)
+
+
+def _complete_basis(vectors: FloatArray, n_known: int, A: FloatArray) -> FloatArray:
+    n_missing = vectors.shape[1] - n_known
+    if n_missing:
+        known = vectors[:, :n_known]
+        guess = np.random.default_rng(_START_SEED).standard_normal((len(vectors), n_missing))
+        guess -= A @ np.linalg.lstsq(A, guess, rcond=None)[0]
+        guess -= known @ (known.T @ guess)
+        vectors[:, n_known:] = np.linalg.qr(guess)[0]
+    return vectors
+
+
+def _pairs_by_lapack(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
+    n_samples = gram.n_samples
+    scale = 1.0 / np.sqrt(diagonal)
+    F = gram.columns(range(n_samples)).copy()
+    means = F.mean(axis=0)
+    F -= means
+    F -= (means - means.mean())[:, None]
+    F *= scale
+    F *= (scale / n_samples)[:, None]
+    values, vectors = eigh(F, subset_by_index=[n_samples - n_eigenvalues, n_samples - 1], check_finite=False)
+    return values[::-1], vectors[:, ::-1]
+
+
+def _pairs_by_lanczos(
+    gram: Gram, diagonal: FloatArray, n_eigenvalues: int, warm_start: Spectrum | None
+) -> tuple[FloatArray, FloatArray]:
+    n_samples = gram.n_samples
+    scale = 1.0 / np.sqrt(diagonal)
+
+    def apply(x: FloatArray) -> FloatArray:
+        y = scale * x.ravel()
+        y -= y.mean()
+        z = gram.matmul(y)
+        z -= z.mean()
+        z *= scale
+        z /= n_samples
+        return z
+
+    operator = LinearOperator((n_samples, n_samples), matvec=apply, dtype=np.float64)
+    if warm_start is not None:
+        start = warm_start.eigenvectors.sum(axis=1)
+    else:
+        start = np.random.default_rng(_START_SEED).standard_normal(n_samples)
+    n_vectors = min(n_samples - 1, max(2 * n_eigenvalues + 1, 20))
+    try:
+        values, vectors = eigsh(
+            operator, k=n_eigenvalues, which="LA", v0=start, ncv=n_vectors, tol=_LANCZOS_TOL
+        )
+    except ArpackError:
+        # A flat spectrum (tiny bandwidths) has nothing to converge to, a spectrum of few values stops Lanczos early.
+        return _pairs_by_lapack(gram, diagonal, n_eigenvalues)
+    order = np.argsort(values)[::-1]
+    return values[order], vectors[:, order]
+
+
+def _average_over_ties(weights: FloatArray, eigenvalues: FloatArray) -> FloatArray:
+    averaged = weights.copy()
+    for group in _tied_groups(eigenvalues):
+        averaged[group] = weights[group].mean()
+    return averaged
+
+
+def _tied_groups(eigenvalues: FloatArray) -> Sequence[slice]:
+    tolerance = EIGENVALUE_TIE * max(float(eigenvalues[0]), np.finfo(float).tiny)
+    cuts = np.flatnonzero(-np.diff(eigenvalues) > tolerance) + 1
+    edges = [0, *cuts.tolist(), len(eigenvalues)]
+    return [slice(low, high) for low, high in zip(edges[:-1], edges[1:], strict=True) if high - low > 1]
