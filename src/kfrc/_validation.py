@@ -11,21 +11,31 @@ import numpy as np
 
 from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
 from kfrc._typing import ArrayLike, FloatArray, IntArray
-from kfrc.exceptions import ConstantFeatureWarning
+from kfrc.exceptions import ConstantFeatureWarning, TrivialPartitionWarning
 
 
-def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
-    """Number of clusters as an ``int`` with 2 ≤ c ≤ n."""
+def check_n_clusters(n_clusters: Any, n_samples: int, *, minimum: int = 2) -> int:
+    """Number of clusters as an ``int`` with minimum ≤ c ≤ n."""
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, numbers.Integral):
         raise TypeError(f"n_clusters must be an integer, got {n_clusters!r}")
-    if n_clusters < 2:
-        raise ValueError(
-            f"n_clusters must be at least 2, got {n_clusters}: with one cluster every membership is 1"
-        )
+    if n_clusters < minimum:
+        raise ValueError(f"n_clusters must be at least {minimum}, got {n_clusters}")
     if n_clusters > n_samples:
         # The words "n_samples=..." are the ones scikit-learn users search for.
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}: use fewer clusters")
     return int(n_clusters)
+
+
+def check_clusters_for_fit(n_clusters: Any, n_samples: int) -> int:
+    """Number of clusters of an estimator: one is allowed, as everywhere in scikit-learn, but said to be trivial."""
+    n_clusters = check_n_clusters(n_clusters, n_samples, minimum=1)
+    if n_clusters == 1:
+        warnings.warn(
+            "n_clusters = 1 is trivial: every membership is 1. Use at least 2 clusters",
+            TrivialPartitionWarning,
+            stacklevel=3,
+        )
+    return n_clusters
 
 
 def check_positive_int(value: Any, name: str) -> int:

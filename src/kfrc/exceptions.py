@@ -42,3 +42,7 @@ class ConstantFeatureWarning(UserWarning):
 
 class NonEuclideanWarning(UserWarning):
     """The dissimilarities are not squared distances in any Euclidean space, and that mattered."""
+
+
+class TrivialPartitionWarning(UserWarning):
+    """One cluster was asked for: everything belongs to it."""

@@ -19,7 +19,7 @@ from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.gram import gram_family
 from kfrc.kernels import Kernel
 from kfrc.kernels.linear import Linear
-from kfrc.spectrum import Spectrum, spectrum_of
+from kfrc.spectrum import spectrum_of
 
 _START_SPREAD = 0.5
 """Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
@@ -45,8 +45,8 @@ class Candidate:
         Where it ended.
     criterion_value : float
         The criterion there; ``-inf`` if infeasible.
-    spectrum : Spectrum or None
-        The spectrum there.
+    eigenvalues : ndarray of shape (k,) or None
+        Leading eigenvalues there; None if infeasible.
     n_evaluations : int
         Spectra computed.
     """
@@ -59,13 +59,13 @@ class Candidate:
     criterion_value: float
     stage2_iterations: int
     stage2_path: AscentPath | None
-    spectrum: Spectrum | None
+    eigenvalues: FloatArray | None
     n_evaluations: int
 
     @property
     def feasible(self) -> bool:
         """Whether the threshold was reached."""
-        return self.spectrum is not None
+        return self.eigenvalues is not None
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,6 @@ class BandwidthResult:
         Mean of log θ in units of the features' standard deviations.
     active_level_bound : {"lower", "upper"} or None
         The bound on the level that holds the solution, if one does.
-    spectrum : Spectrum
     """
 
     bandwidths: FloatArray
@@ -111,7 +110,6 @@ class BandwidthResult:
     linear_limit: bool
     level: float
     active_level_bound: str | None
-    spectrum: Spectrum
 
 
 def select_bandwidths(
@@ -241,7 +239,7 @@ def _run_start(
         criterion_value=-np.inf if stage2 is None else problem.criterion_value(criterion, end),
         stage2_iterations=0 if stage2 is None else stage2.n_iter,
         stage2_path=None if stage2 is None else stage2.path,
-        spectrum=None if stage2 is None else end.spectrum,
+        eigenvalues=None if stage2 is None else end.spectrum.eigenvalues,
         n_evaluations=problem.n_evaluations,
     )
 
@@ -257,7 +255,7 @@ def _choose(
 ) -> BandwidthResult:
     best = int(np.argmax([candidate.criterion_value for candidate in candidates]))
     chosen = candidates[best]
-    if chosen.spectrum is None:
+    if chosen.eigenvalues is None:
         reached = max(candidate.stage1_eigenvalue for candidate in candidates)
         raise InfeasibleBandwidthError(
             f"no start reached lambda_1 >= {threshold:.4f} (best {reached:.4f}), so some fuzzifier values collapse to "
@@ -267,21 +265,20 @@ def _choose(
             best_eigenvalue=reached,
             threshold=threshold,
         )
-    level = float((chosen.log_bandwidths - log_scale).mean())
+    eigenvalues = chosen.eigenvalues[:n_clusters]
     return BandwidthResult(
         bandwidths=np.exp(chosen.log_bandwidths),
         log_bandwidths=chosen.log_bandwidths,
-        eigenvalues=chosen.spectrum.eigenvalues[:n_clusters],
+        eigenvalues=eigenvalues,
         criterion_value=chosen.criterion_value,
         feasible=True,
         threshold=threshold,
         candidates=candidates,
         best=best,
         n_evaluations=sum(candidate.n_evaluations for candidate in candidates),
-        linear_limit=is_linear_limit(X, chosen.log_bandwidths, chosen.spectrum.eigenvalues[:n_clusters]),
-        level=level,
+        linear_limit=is_linear_limit(X, chosen.log_bandwidths, eigenvalues),
+        level=float((chosen.log_bandwidths - log_scale).mean()),
         active_level_bound=_active_bound(chosen.log_bandwidths - log_scale, bounds),
-        spectrum=chosen.spectrum,
     )
 
 

@@ -130,7 +130,7 @@ def solve_relational(
     'converged'
     """
     dissimilarity = R if isinstance(R, Dissimilarity) else Dissimilarity.from_matrix(check_dissimilarities(R))
-    n_clusters = check_n_clusters(n_clusters, dissimilarity.n_samples)
+    n_clusters = check_n_clusters(n_clusters, dissimilarity.n_samples, minimum=1)
     t = Fuzzifier.resolve(fuzzifier)
     n_init = check_positive_int(n_init, "n_init")
     max_iter = check_positive_int(max_iter, "max_iter")
@@ -239,7 +239,7 @@ def _descend(
         state = following
         negative |= state.negative
         path.append(state.objective)
-    if float(np.abs(state.U - 1.0 / U.shape[1]).max()) <= COLLAPSE_TOL:
+    if U.shape[1] > 1 and float(np.abs(state.U - 1.0 / U.shape[1]).max()) <= COLLAPSE_TOL:
         status = Status.COLLAPSED
     return RelationalSolution(
         memberships=state.U,

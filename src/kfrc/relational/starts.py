@@ -37,6 +37,8 @@ class Spectral(Start, name="spectral"):
         from sklearn.cluster import KMeans
         from sklearn.exceptions import ConvergenceWarning
 
+        if n_clusters == 1:
+            return np.ones((dissimilarity.n_samples, 1))
         gram = dissimilarity.gram
         if (gram.centered_diagonal <= 0).any() and gram.factor is None:
             # Not squared distances of anything: there are no coordinates, but nearest seeds still make sense.

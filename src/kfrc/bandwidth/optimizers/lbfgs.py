@@ -1,0 +1,138 @@
+"""A search that needs a few dozen evaluations: L-BFGS-B for stage 1, SLSQP with λ₁ ≥ τ as a constraint for stage 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize
+
+from kfrc._typing import FloatArray
+from kfrc.bandwidth.optimizers.base import Ascent, AscentPath, Optimizer
+from kfrc.bandwidth.optimizers.box import Box, box_for
+from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
+from kfrc.criteria import Criterion
+
+
+@dataclass(frozen=True)
+class QuasiNewton(Optimizer, name="lbfgs"):
+    """Quasi-Newton search over a box of log-bandwidths.
+
+    The criteria have no maximum without a bound on the level of θ (they rise towards the linear kernel), so the box is
+    part of the problem: log θ stays within ``level_bounds`` standard deviations on the log scale.
+
+    Stage 2 starts both from the end of stage 1, which is feasible if anything is, and from where stage 1 started,
+    because climbing λ₁ first can lead into the wrong basin; the better of the two ends is kept.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Iterations of each run.
+    tol : float, default=1e-7
+        Stop when the value changes by less than this in one iteration.
+    """
+
+    max_iter: int = 100
+    tol: float = 1e-7
+    default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
+
+    def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
+        box = box_for(problem)
+        trace = _Trace(problem, box, 1, lambda evaluation: evaluation.leading, lambda evaluation: True)
+        x = box.variables(start)
+        trace.at(x)
+        if x.size:
+            minimize(
+                trace.negative_value_and_gradient,
+                x,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=np.column_stack([box.lower, box.upper]),
+                options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-6},
+            )
+        return trace.ascent()
+
+    def maximize_criterion(  # noqa: D102
+        self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
+    ) -> Ascent | None:
+        box = box_for(problem)
+        trace = _Trace(
+            problem,
+            box,
+            problem.n_criterion_eigenvalues,
+            lambda evaluation: problem.criterion_value(criterion, evaluation),
+            lambda evaluation: is_feasible(evaluation, threshold),
+            lambda evaluation: problem.criterion_weights(criterion, evaluation),
+        )
+        for log_bandwidths in (stage1.end.log_bandwidths, start):
+            x = box.variables(log_bandwidths)
+            trace.at(x)
+            if x.size:
+                minimize(
+                    trace.negative_value,
+                    x,
+                    jac=trace.negative_gradient,
+                    method="SLSQP",
+                    bounds=np.column_stack([box.lower, box.upper]),
+                    constraints={
+                        "type": "ineq",
+                        "fun": lambda x: trace.at(x).leading - threshold,
+                        "jac": trace.leading_gradient,
+                    },
+                    options={"maxiter": self.max_iter, "ftol": self.tol},
+                )
+        return trace.ascent() if trace.best is not None else None
+
+
+@dataclass
+class _Trace:
+    """Evaluations at points of the box, remembered so that value, gradient and constraint share one spectrum."""
+
+    problem: Problem
+    box: Box
+    n_eigenvalues: int
+    value: Callable[[Evaluation], float]
+    accepts: Callable[[Evaluation], bool]
+    weights: Callable[[Evaluation], FloatArray] | None = None
+    best: Evaluation | None = None
+    points: list[tuple[FloatArray, float]] = field(default_factory=list)
+    _x: FloatArray | None = None
+    _evaluation: Evaluation | None = None
+    _gradients: FloatArray | None = None
+
+    def at(self, x: FloatArray) -> Evaluation:
+        if self._x is None or self._evaluation is None or not np.array_equal(x, self._x):
+            evaluation = self.problem.evaluate(self.box.log_bandwidths(x), self.n_eigenvalues)
+            self._x, self._evaluation, self._gradients = x.copy(), evaluation, None
+            value = self.value(evaluation)
+            self.points.append((evaluation.log_bandwidths, value))
+            # A constrained solver may end outside the constraint: remember the best point that is inside.
+            if self.accepts(evaluation) and (self.best is None or value > self.value(self.best)):
+                self.best = evaluation
+        return self._evaluation
+
+    def _all_gradients(self, x: FloatArray) -> FloatArray:
+        evaluation = self.at(x)
+        if self._gradients is None:
+            leading = np.eye(1, self.n_eigenvalues)[0]
+            wanted = [leading] if self.weights is None else [leading, self.weights(evaluation)]
+            self._gradients = self.box.pull_back(evaluation.gradients(wanted))
+        return self._gradients
+
+    def negative_value(self, x: FloatArray) -> float:
+        return -self.value(self.at(x))
+
+    def negative_gradient(self, x: FloatArray) -> FloatArray:
+        return -self._all_gradients(x)[-1]
+
+    def negative_value_and_gradient(self, x: FloatArray) -> tuple[float, FloatArray]:
+        return self.negative_value(x), self.negative_gradient(x)
+
+    def leading_gradient(self, x: FloatArray) -> FloatArray:
+        return self._all_gradients(x)[0]
+
+    def ascent(self) -> Ascent:
+        assert self.best is not None  # callers evaluate at least one acceptable point
+        return Ascent(self.best, len(self.points), AscentPath.of(self.points))

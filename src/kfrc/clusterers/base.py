@@ -1,0 +1,200 @@
+"""What every fuzzy clusterer shares: prediction from center distances, the fitted attributes, progress, warnings."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.callback import CallbackSupportMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from kfrc._numerics import COLLAPSE_TOL
+from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress
+from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.metrics import uniformity_index
+from kfrc.relational import RelationalSolution, Status
+
+
+class FuzzyClusterer(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    CallbackSupportMixin,
+    BaseEstimator,
+    ABC,
+):
+    """Base of the estimators: subclasses fit, and measure squared distances of rows to their centers.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to one.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of largest membership.
+    objective_ : float
+        Value of the minimized objective.
+    objective_path_ : ndarray
+        Its value at the start and after every iteration.
+    n_iter_ : int
+        Iterations of the best run.
+    status_ : {"converged", "max_iter", "collapsed"}
+        How that run ended.
+    uniformity_ : float
+        (1 − PC) / (1 − 1/c): 0 for a crisp partition, 1 for the uniform one.
+    """
+
+    memberships_: FloatArray
+    labels_: IntArray
+    fuzzifier_: Fuzzifier
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Find clusters in X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+
+    @abstractmethod
+    def _center_distances(self, X: Any) -> FloatArray:
+        """Squared distances of rows to the fitted centers, of shape (n_rows, n_clusters)."""
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Memberships of new rows, given the fitted centers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        U : ndarray of shape (n_rows, n_clusters)
+        """
+        check_is_fitted(self)
+        return self.fuzzifier_.memberships(self._center_distances(X))
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Cluster of largest membership for new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        return self.predict_proba(X).argmax(axis=1)
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Distances (not squared) of rows to the cluster centers, which may exist only implicitly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        distances : ndarray of shape (n_rows, n_clusters)
+        """
+        check_is_fitted(self)
+        return np.sqrt(self._center_distances(X))
+
+    def score(self, X: ArrayLike, y: None = None) -> float:
+        """Minus the objective of X with respect to the fitted centers: higher is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : ignored
+        """
+        check_is_fitted(self)
+        distances = self._center_distances(X)
+        weights = self.fuzzifier_.value(self.fuzzifier_.memberships(distances))
+        return -float(np.einsum("ji,ji->", weights, np.where(np.isfinite(distances), distances, 0.0)))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.memberships_.shape[1]
+
+    def _start_progress(self, n_tasks: int, verbose: int) -> Progress:
+        """A callback for the computing functions that feeds scikit-learn's callbacks and ``verbose``."""
+        context = self._init_callback_context(max_subtasks=n_tasks).call_on_fit_task_begin(estimator=self)
+
+        def report(text: str) -> None:
+            task = context.subcontext(task_name=text).call_on_fit_task_begin(estimator=self)
+            task.call_on_fit_task_end(estimator=self)
+            if verbose:
+                print(f"{type(self).__name__}: {text}")
+
+        self._fit_context = context
+        return report
+
+    def _end_progress(self) -> None:
+        self._fit_context.call_on_fit_task_end(estimator=self)
+        del self._fit_context
+
+    def _store(self, solution: RelationalSolution, fuzzifier: Fuzzifier) -> None:
+        self.fuzzifier_ = fuzzifier
+        self.memberships_ = solution.memberships
+        self.labels_ = solution.memberships.argmax(axis=1)
+        self.objective_ = solution.objective
+        self.objective_path_ = solution.objective_path
+        self.n_iter_ = solution.n_iter
+        self.status_ = str(solution.status)
+        self.uniformity_ = uniformity_index(solution.memberships) if solution.memberships.shape[1] > 1 else 0.0
+
+    def _warn_about(self, solution: RelationalSolution, fuzzifier: Fuzzifier, leading_eigenvalue: Any) -> None:
+        """Say what a user must know of how the run ended; ``leading_eigenvalue`` is called only on collapse."""
+        if solution.status is Status.COLLAPSED:
+            warnings.warn(
+                _collapse_message(fuzzifier, solution.memberships.shape[1], leading_eigenvalue()),
+                UniformCollapseWarning,
+                stacklevel=3,
+            )
+        elif solution.status is Status.MAX_ITER:
+            warnings.warn(
+                f"the memberships still moved after max_iter = {solution.n_iter} iterations: raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if solution.negative_distances:
+            warnings.warn(
+                "the dissimilarities are not squared distances of any Euclidean space: some samples had a negative "
+                "distance to a center, which was taken as zero. Square plain distances first, or embed them",
+                NonEuclideanWarning,
+                stacklevel=3,
+            )
+
+
+def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) -> str:
+    kappa = t.kappa(n_clusters)
+    critical = t.critical_m(n_clusters, leading_eigenvalue)
+    name = t.name or type(t).__name__
+    opening = (
+        f"the fit collapsed: every membership is within {COLLAPSE_TOL:g} of 1/{n_clusters}, nothing was found. "
+        f"kappa = {kappa:.4g} and lambda_1 = {leading_eigenvalue:.4g} give kappa * lambda_1 = "
+        f"{kappa * leading_eigenvalue:.4g}"
+    )
+    if math.isfinite(critical):
+        return (
+            f"{opening} <= 1, so the {name} fuzzifier collapses on these dissimilarities for every m >= m* = "
+            f"{critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, which looks "
+            "for bandwidths that cannot collapse"
+        )
+    return (
+        f"{opening} > 1, so the uniform solution is not stable and another start escapes it: "
+        'use init="spectral" or a larger n_init'
+    )

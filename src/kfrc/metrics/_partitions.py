@@ -1,0 +1,85 @@
+"""The checks that every metric runs on a partition, given as labels or as memberships."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kfrc._typing import ArrayLike, FloatArray, IntArray
+from kfrc._validation import check_labels, check_memberships
+
+
+def check_fuzzy_partition(U: ArrayLike, name: str = "U", *, min_clusters: int = 1) -> FloatArray:
+    """Memberships (n_samples, n_clusters) with at least one sample and ``min_clusters`` columns."""
+    array = np.asarray(U)
+    if array.size == 0:
+        raise ValueError(f"{name} is empty (shape {array.shape}): at least one sample is needed")
+    memberships = check_memberships(array, name)
+    if memberships.shape[1] < min_clusters:
+        raise ValueError(
+            f"{name} has {memberships.shape[1]} column(s), but the index is defined for at least "
+            f"{min_clusters} clusters"
+        )
+    return memberships
+
+
+def check_memberships_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> list[FloatArray]:
+    """Two partitions of the same samples as memberships; labels become zeros and ones."""
+    pair = [_one_hot(part) if part.ndim == 1 else part for part in _check_pair(first, second, names)]
+    return [np.asarray(part, dtype=np.float64) for part in pair]
+
+
+def check_labels_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> list[IntArray]:
+    """Two partitions of the same samples as labels; memberships go to their first largest entry."""
+    pair = [part if part.ndim == 1 else part.argmax(axis=1) for part in _check_pair(first, second, names)]
+    return [np.asarray(part, dtype=np.int64) for part in pair]
+
+
+def _check_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> list[FloatArray | IntArray]:
+    pair = [_check_partition(part, name) for part, name in zip((first, second), names, strict=True)]
+    lengths = [len(part) for part in pair]
+    if lengths[0] != lengths[1]:
+        raise ValueError(
+            f"{names[0]} has {lengths[0]} samples but {names[1]} has {lengths[1]}: "
+            "both must describe the same samples"
+        )
+    if lengths[0] < 2:
+        raise ValueError("agreement is counted over pairs of samples: at least 2 samples are needed, got 1")
+    return pair
+
+
+def _check_partition(part: ArrayLike, name: str) -> FloatArray | IntArray:
+    array = np.asarray(part)
+    if array.ndim == 2:
+        return check_fuzzy_partition(array, name)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be labels (n_samples,) or memberships (n_samples, n_clusters), "
+            f"got shape {array.shape}"
+        )
+    if len(array) == 0:
+        raise ValueError(f"{name} is empty: at least two samples are needed")
+    missing = np.zeros(len(array), dtype=np.bool_)
+    if array.dtype.kind not in "biuUS":
+        missing[:] = [_is_missing(label) for label in array]
+    if missing.any():
+        raise ValueError(
+            f"{name} has {int(missing.sum())} missing label(s), "
+            f"the first at position {int(missing.argmax())}: drop those samples first"
+        )
+    try:
+        return check_labels(array)
+    except TypeError:
+        raise ValueError(f"{name} mixes labels of types that cannot be compared: use one type") from None
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # a marker such as pandas.NA, whose comparisons have no truth value
+        return True
+
+
+def _one_hot(labels: FloatArray | IntArray) -> FloatArray:
+    return (labels[:, None] == np.unique(labels)).astype(np.float64)

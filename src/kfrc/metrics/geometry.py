@@ -1,0 +1,164 @@
+"""Compactness and separation of a fuzzy partition in the data: Xie-Beni index and fuzzy silhouette."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.spatial.distance import cdist, pdist
+
+from kfrc._numerics import row_blocks
+from kfrc._typing import ArrayLike, FloatArray, IntArray
+from kfrc._validation import check_data, check_dissimilarities, check_number
+from kfrc.metrics._partitions import check_fuzzy_partition
+
+
+def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None, *, m: float = 2.0) -> float:
+    r"""Xie-Beni index, compactness over separation: smaller is better.
+
+    .. math:: XB = \frac{\sum_j \sum_i u_{ji}^m \|x_j - v_i\|^2}{n \min_{i \ne l} \|v_i - v_l\|^2}.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Data.
+    U : array-like of shape (n_samples, n_clusters)
+        Memberships, rows summing to one; at least two clusters.
+    centers : array-like of shape (n_clusters, n_features), optional
+        The v_i. By default the means of X with weights u^m.
+    m : float, default=2.0
+        Power of the memberships, at least 1. Xie and Beni use 2.
+
+    Returns
+    -------
+    float
+        Non-negative; ``inf`` if two centers coincide.
+
+    References
+    ----------
+    X. L. Xie and G. Beni (1991). A validity measure for fuzzy clustering. IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 13, 841-847.
+
+    Examples
+    --------
+    >>> from kfrc.metrics import xie_beni_index
+    >>> X, U = [[0.0], [1.0], [9.0], [10.0]], [[1, 0], [1, 0], [0, 1], [0, 1]]
+    >>> round(xie_beni_index(X, U, [[0.5], [9.5]]), 6)
+    0.003086
+    """
+    X, U = _check_data_and_partition(X, U)
+    m = check_number(m, "m", minimum=1.0)
+    weights = U**m
+    if centers is None:
+        masses = weights.sum(axis=0)
+        if not masses.all():
+            raise ValueError(
+                f"cluster {int(masses.argmin())} of U has no members, hence no mean: "
+                "pass centers or drop the column"
+            )
+        centers = weights.T @ X / masses[:, None]
+    centers = _check_centers(centers, (U.shape[1], X.shape[1]))
+    compactness = float(np.sum(weights * cdist(X, centers, "sqeuclidean")))
+    separation = float(pdist(centers, "sqeuclidean").min())
+    return compactness / (len(X) * separation) if separation > 0 else math.inf
+
+
+def fuzzy_silhouette_score(
+    X: ArrayLike, U: ArrayLike, *, alpha: float = 1.0, metric: str = "euclidean"
+) -> float:
+    r"""Fuzzy silhouette, a mean of silhouettes in which samples between clusters count less.
+
+    With s_j the silhouette of sample j in the hard partition (largest membership, the first one on ties) and
+    u_j(1) ≥ u_j(2) the two largest memberships of the sample,
+
+    .. math:: FS = \frac{\sum_j (u_{j(1)} - u_{j(2)})^\alpha s_j}{\sum_j (u_{j(1)} - u_{j(2)})^\alpha}.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        Data, or dissimilarities if ``metric="precomputed"``.
+    U : array-like of shape (n_samples, n_clusters)
+        Memberships, rows summing to one; at least two clusters.
+    alpha : float, default=1.0
+        Non-negative exponent of the weights; 0 is the plain mean silhouette.
+    metric : str, default="euclidean"
+        A metric of :func:`scipy.spatial.distance.cdist`, or "precomputed". R's fclust averages *squared*
+        distances: ``"sqeuclidean"`` gives its values.
+
+    Returns
+    -------
+    float
+        Between −1 and 1, larger is better. A sample alone in its cluster has silhouette 0.
+
+    References
+    ----------
+    R. J. G. B. Campello and E. R. Hruschka (2006). A fuzzy extension of the silhouette width criterion for
+    cluster analysis. Fuzzy Sets and Systems 157, 2858-2875.
+
+    P. J. Rousseeuw (1987). Silhouettes: a graphical aid to the interpretation and validation of cluster
+    analysis. Journal of Computational and Applied Mathematics 20, 53-65.
+
+    Examples
+    --------
+    >>> from kfrc.metrics import fuzzy_silhouette_score
+    >>> X, U = [[0.0], [1.0], [9.0], [10.0]], [[0.9, 0.1], [0.8, 0.2], [0.2, 0.8], [0.1, 0.9]]
+    >>> round(fuzzy_silhouette_score(X, U), 4)
+    0.8894
+    """
+    alpha = check_number(alpha, "alpha", minimum=0.0)
+    X, U = _check_data_and_partition(X, U, precomputed=metric == "precomputed")
+    labels = U.argmax(axis=1)
+    if (labels == labels[0]).all():
+        raise ValueError(
+            "every sample has its largest membership in the same cluster: "
+            "silhouettes need at least two clusters"
+        )
+    ordered = np.sort(U, axis=1)
+    weights = (ordered[:, -1] - ordered[:, -2]) ** alpha
+    if not weights.any():
+        raise ValueError(
+            "the two largest memberships of every sample are equal, so no sample has weight: use alpha=0"
+        )
+    return float(np.average(silhouette_values(X, labels, metric), weights=weights))
+
+
+def silhouette_values(X: FloatArray, labels: IntArray, metric: str) -> FloatArray:
+    """Silhouette of every sample, (b − a) / max(a, b), from distances computed row block by row block.
+
+    Distances are differences, not the expanded square, so that duplicates are at distance exactly zero.
+    """
+    indicators = (labels[:, None] == np.unique(labels)).astype(np.float64)
+    sizes = indicators.sum(axis=0)
+    sums = np.empty_like(indicators)
+    for rows in row_blocks(len(X), len(X)):
+        distances = X[rows] if metric == "precomputed" else cdist(X[rows], X, metric)
+        sums[rows] = distances @ indicators
+    own = indicators.astype(np.bool_)
+    own_size = indicators @ sizes
+    within = sums[own] / np.maximum(own_size - 1, 1)
+    between = np.where(own, np.inf, sums / sizes).min(axis=1)
+    larger = np.maximum(within, between)
+    # Alone in a cluster, or all at one place: there is nothing to prefer.
+    defined = (own_size > 1) & (larger > 0)
+    return np.divide(between - within, larger, out=np.zeros_like(within), where=defined)
+
+
+def _check_centers(centers: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    array = np.asarray(centers, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"centers must have shape (n_clusters, n_features) = {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError("centers contains NaN or infinity")
+    return array
+
+
+def _check_data_and_partition(
+    X: ArrayLike, U: ArrayLike, *, precomputed: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    data = check_dissimilarities(X) if precomputed else check_data(X)
+    memberships = check_fuzzy_partition(U, min_clusters=2)
+    if len(data) != len(memberships):
+        raise ValueError(
+            f"X has {len(data)} samples but U has {len(memberships)}: both must describe the same samples"
+        )
+    return data, memberships
