@@ -18,12 +18,13 @@ def check_n_clusters(n_clusters: Any, n_samples: int, *, minimum: int = 2) -> in
     """Number of clusters as an ``int`` with minimum ≤ c ≤ n."""
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, numbers.Integral):
         raise TypeError(f"n_clusters must be an integer, got {n_clusters!r}")
+    n_clusters = int(n_clusters)
     if n_clusters < minimum:
         raise ValueError(f"n_clusters must be at least {minimum}, got {n_clusters}")
     if n_clusters > n_samples:
         # The words "n_samples=..." are the ones scikit-learn users search for.
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}: use fewer clusters")
-    return int(n_clusters)
+    return n_clusters
 
 
 def check_clusters_for_fit(n_clusters: Any, n_samples: int) -> int:
@@ -140,9 +141,7 @@ def check_memberships(
     sums = array.sum(axis=1, keepdims=True)
     error = float(np.abs(sums - 1).max(initial=0.0))
     if error > ROW_SUM_TOL:
-        hint = (
-            "; its columns do: pass the transpose" if np.allclose(array.sum(axis=0), 1, atol=ROW_SUM_TOL) else ""
-        )
+        hint = "; its columns do: pass the transpose" if np.allclose(array.sum(axis=0), 1, atol=ROW_SUM_TOL) else ""
         raise ValueError(f"rows of {name} must sum to 1, but one is off by {error:g}{hint}")
     return array / sums
 
@@ -167,7 +166,7 @@ def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> I
             f"all {X.shape[1]} column(s) of X are constant over its {X.shape[0]} rows: there is nothing to cluster"
         )
     if constant.any():
-        dropped = [str(names[j]) if names is not None else f"column {j}" for j in np.flatnonzero(constant)]
+        dropped = [str(names[j]) if names is not None else f"column {j}" for j in np.flatnonzero(constant).tolist()]
         shown = ", ".join(dropped[:10]) + (f" and {len(dropped) - 10} more" if len(dropped) > 10 else "")
         warnings.warn(
             f"{len(dropped)} constant column(s) carry no information and are left out: {shown}",
@@ -184,8 +183,7 @@ def _as_float(array: np.ndarray[Any, Any], name: str) -> FloatArray:
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must be numeric, but contains values such as {array.flat[0]!r}: "
-            "drop or encode text columns first"
+            f"{name} must be numeric, but contains values such as {array.flat[0]!r}: drop or encode text columns first"
         ) from None
 
 

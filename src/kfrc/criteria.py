@@ -25,6 +25,10 @@ class Criterion(Registered, ABC):
     {'sum': 0.8, 'gap': 0.2}
     """
 
+    def n_eigenvalues(self, n_clusters: int) -> int:
+        """How many leading eigenvalues are worth computing: those used, and the next, so that a tie is seen."""
+        return n_clusters
+
     @abstractmethod
     def value(self, eigenvalues: FloatArray, n_clusters: int) -> Any:
         """𝒬(λ₁, …, λ_c)."""
@@ -63,6 +67,9 @@ class SumOfLogs(Criterion, name="log_sum"):
 @dataclass(frozen=True)
 class Eigengap(Criterion, name="gap"):
     """λ_{c−1} − λ_c: how clearly the spectrum says "c clusters"."""
+
+    def n_eigenvalues(self, n_clusters: int) -> int:  # noqa: D102
+        return n_clusters + 1
 
     def value(self, eigenvalues: FloatArray, n_clusters: int) -> Any:  # noqa: D102
         return eigenvalues[n_clusters - 2] - eigenvalues[n_clusters - 1]

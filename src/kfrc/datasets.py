@@ -38,9 +38,7 @@ _SOURCES = {
     "diabetes": _Source(768, 8, 2, "the Pima Indians Diabetes Database", openml_id=37),
     "rice": _Source(3810, 7, 2, "Rice (Cammeo and Osmancik), UCI repository, data set 545"),
     "seeds": _Source(210, 7, 3, "Seeds, UCI repository, data set 236", openml_id=1499),
-    "vehicle": _Source(
-        846, 18, 4, "Statlog (Vehicle Silhouettes), UCI repository, data set 149", openml_id=54
-    ),
+    "vehicle": _Source(846, 18, 4, "Statlog (Vehicle Silhouettes), UCI repository, data set 149", openml_id=54),
     "wine": _Source(178, 13, 3, "Wine, UCI repository, data set 109", bundled="load_wine"),
     "image_segmentation": _Source(
         2310, 18, 7, "Image Segmentation, UCI repository, data set 50", openml_id=36, drop_constant=True
@@ -209,9 +207,7 @@ def _finish(
     """Checks and conventions shared by all sources."""
     if not np.isfinite(data).all():
         row, column = np.argwhere(~np.isfinite(data))[0]
-        raise KFRCError(
-            f"{name} from {source}: column {feature_names[column]!r} has a missing value in data row {row}"
-        )
+        raise KFRCError(f"{name} from {source}: column {feature_names[column]!r} has a missing value in data row {row}")
     if _SOURCES[name].drop_constant:
         varying = np.ptp(data, axis=0) > 0
         data = data[:, varying]

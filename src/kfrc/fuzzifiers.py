@@ -56,9 +56,8 @@ class Fuzzifier(Registered, ABC):
         if isinstance(self.m, bool) or not isinstance(self.m, (int, float, np.integer, np.floating)):
             raise TypeError(f"m must be a number, got {self.m!r}")
         if not (math.isfinite(self.m) and self.m in self.m_range):
-            raise ValueError(
-                f"m = {self.m:g} is outside {self.m_range}, the range of the {self.name or type(self).__name__} fuzzifier"
-            )
+            name = self.name or type(self).__name__
+            raise ValueError(f"m = {self.m:g} is outside {self.m_range}, the range of the {name} fuzzifier")
 
     @classmethod
     def from_name(cls, name: str, **parameters: Any) -> Self:
@@ -140,9 +139,7 @@ class Fuzzifier(Registered, ABC):
     def threshold(self, n_clusters: int) -> float:
         """τ = lim 1/κ as m → m_max (Section 3.3): above it no m whatever collapses."""
         if math.isfinite(self.m_range.high):
-            edge = (
-                self.m_range.high if self.m_range.high in self.m_range else np.nextafter(self.m_range.high, 0.0)
-            )
+            edge = self.m_range.high if self.m_range.high in self.m_range else np.nextafter(self.m_range.high, 0.0)
             return self.with_m(float(edge)).inverse_kappa(n_clusters)
         best = 0.0
         with np.errstate(all="ignore"):

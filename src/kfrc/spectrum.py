@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import eigh
@@ -17,10 +18,10 @@ from kfrc.exceptions import KFRCError
 from kfrc.gram import Gram, gram_family
 from kfrc.kernels import Kernel, SymmetricLowRank
 
-_LAPACK_MAX_SAMPLES = 160
+_LAPACK_MAX_SAMPLES = 200
 """Up to here forming F and asking LAPACK for a few pairs beats the overhead of Lanczos steps."""
 
-_LANCZOS_TOL = 1e-12
+_LANCZOS_TOL = 1e-10
 """Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
 
 _START_SEED = 20260
@@ -166,9 +167,7 @@ def _floored(diagonal: FloatArray) -> FloatArray:
     return np.maximum(diagonal, DIAGONAL_FLOOR * scale)
 
 
-def _pairs_from_factor(
-    features: FloatArray, diagonal: FloatArray, n_eigenvalues: int
-) -> tuple[FloatArray, FloatArray]:
+def _pairs_from_factor(features: FloatArray, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
     """F = AAᵀ with A = D^{-1/2} HΦ / √n: the r × r problem AᵀA has the same non-zero eigenvalues."""
     n_samples, rank = features.shape
     A = features / np.sqrt(n_samples * diagonal)[:, None]
@@ -230,9 +229,7 @@ def _pairs_by_lanczos(
         start = np.random.default_rng(_START_SEED).standard_normal(n_samples)
     n_vectors = min(n_samples - 1, max(2 * n_eigenvalues + 1, 20))
     try:
-        values, vectors = eigsh(
-            operator, k=n_eigenvalues, which="LA", v0=start, ncv=n_vectors, tol=_LANCZOS_TOL
-        )
+        values, vectors = eigsh(operator, k=n_eigenvalues, which="LA", v0=start, ncv=n_vectors, tol=_LANCZOS_TOL)
     except ArpackError:
         # A flat spectrum (tiny bandwidths) has nothing to converge to, a spectrum of few values stops Lanczos early.
         return _pairs_by_lapack(gram, diagonal, n_eigenvalues)
@@ -251,4 +248,4 @@ def _tied_groups(eigenvalues: FloatArray) -> Sequence[slice]:
     tolerance = EIGENVALUE_TIE * max(float(eigenvalues[0]), np.finfo(float).tiny)
     cuts = np.flatnonzero(-np.diff(eigenvalues) > tolerance) + 1
     edges = [0, *cuts.tolist(), len(eigenvalues)]
-    return [slice(low, high) for low, high in zip(edges[:-1], edges[1:], strict=True) if high - low > 1]
+    return [slice(low, high) for low, high in pairwise(edges) if high - low > 1]

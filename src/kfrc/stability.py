@@ -248,5 +248,5 @@ def merge_bound(
         members = np.flatnonzero((groups == a) | (groups == b))
         value = _leading_eigenvalue(R[np.ix_(members, members)])
         pairwise[a, b] = pairwise[b, a] = t.critical_m(2, value)
-    a, b = np.unravel_index(np.argmin(pairwise), pairwise.shape)
-    return MergeBound(float(pairwise[a, b]), (int(min(a, b)), int(max(a, b))), pairwise)
+    first, second = divmod(int(np.argmin(pairwise)), n_clusters)
+    return MergeBound(float(pairwise.min()), (first, second), pairwise)

@@ -70,10 +70,10 @@ class Problem:
         self._last = spectrum
         return Evaluation(log_bandwidths, gram, spectrum)
 
-    @property
-    def n_criterion_eigenvalues(self) -> int:
-        """c + 1 pairs: the criterion needs c, and a tie with the next one must be seen."""
-        return min(self.n_clusters + 1, self.family.n_samples)
+    def evaluate_for(self, criterion: Criterion, log_bandwidths: FloatArray) -> Evaluation:
+        """Spectrum with as many eigenvalues as ``criterion`` needs."""
+        n_eigenvalues = min(criterion.n_eigenvalues(self.n_clusters), self.family.n_samples)
+        return self.evaluate(log_bandwidths, n_eigenvalues)
 
     def criterion_value(self, criterion: Criterion, evaluation: Evaluation) -> float:
         """𝒬 at an evaluation."""

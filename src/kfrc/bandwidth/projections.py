@@ -43,9 +43,7 @@ def project_anisotropy(log_bandwidths: FloatArray, max_anisotropy: float) -> Flo
     return mean + allowed / spread * (log_bandwidths - mean)
 
 
-def project_level(
-    log_bandwidths: FloatArray, log_scale: FloatArray, bounds: tuple[float, float]
-) -> FloatArray:
+def project_level(log_bandwidths: FloatArray, log_scale: FloatArray, bounds: tuple[float, float]) -> FloatArray:
     """Shift all of log θ so that its mean, in units of the features' standard deviations, lies within bounds."""
     level = float((log_bandwidths - log_scale).mean())
     return log_bandwidths + (min(max(level, bounds[0]), bounds[1]) - level)

@@ -219,9 +219,7 @@ def draw_starts(
     streams = as_generator(random_state).spawn(n_starts)
     starts = [log_scale]
     starts += [log_scale + _START_SPREAD * rng.standard_normal(len(log_scale)) for rng in streams[1:]]
-    return [
-        project_level(project_anisotropy(start, max_anisotropy), log_scale, level_bounds) for start in starts
-    ]
+    return [project_level(project_anisotropy(start, max_anisotropy), log_scale, level_bounds) for start in starts]
 
 
 def _run_start(
@@ -289,9 +287,7 @@ def is_linear_limit(X: FloatArray, log_bandwidths: FloatArray, eigenvalues: Floa
     return bool(np.abs(linear.eigenvalues - eigenvalues).max() <= LINEAR_LIMIT_TOL)
 
 
-def _level_bounds(
-    level: float | None, bounds: tuple[float, float] | None, optimizer: Optimizer
-) -> tuple[float, float]:
+def _level_bounds(level: float | None, bounds: tuple[float, float] | None, optimizer: Optimizer) -> tuple[float, float]:
     if level is not None:
         if bounds is not None:
             raise ValueError("give level or level_bounds, not both")

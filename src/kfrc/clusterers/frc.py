@@ -11,7 +11,12 @@ from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator
 from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
-from kfrc._validation import check_clusters_for_fit, check_dissimilarities, check_positive_int, find_varying_columns
+from kfrc._validation import (
+    check_clusters_for_fit,
+    check_dissimilarities,
+    check_positive_int,
+    find_varying_columns,
+)
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
@@ -108,10 +113,10 @@ class FRC(FuzzyClusterer):
         -------
         self
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(X))
+        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
         fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
-        dissimilarity = self._dissimilarity(X)
+        dissimilarity = self._dissimilarity(data)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
         solution = solve_relational(
             dissimilarity,
@@ -126,12 +131,12 @@ class FRC(FuzzyClusterer):
         )
         self._store(solution, fuzzifier)
         if self.metric == "sqeuclidean":
-            self.cluster_centers_ = solution.prototypes.T @ X
+            self.cluster_centers_ = solution.prototypes.T @ data
             self.cluster_centers_[~np.isfinite(solution.squared_norms)] = np.nan
         else:
             self._prototypes = solution.prototypes
             self._squared_norms = solution.squared_norms
-            self._fit_X = None if self.metric == "precomputed" else X
+            self._fit_X = None if self.metric == "precomputed" else data
         self._warn_about(solution, fuzzifier, lambda: float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0]))
         self._end_progress()
         return self

@@ -115,6 +115,13 @@ class KFRC(FuzzyClusterer):
     (178, 3)
     """
 
+    bandwidths_: FloatArray | None
+    log_bandwidths_: FloatArray | None
+    importance_weights_: FloatArray | None
+    effective_n_features_: float | None
+    search_: BandwidthResult | None
+    _space: _KernelSpace | None
+
     def __init__(
         self,
         n_clusters: int = 3,
@@ -177,8 +184,8 @@ class KFRC(FuzzyClusterer):
         InfeasibleBandwidthError
             If no bandwidths reach the threshold.
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(X))
+        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
         fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
         rng = as_generator(self.random_state)
         # With one cluster there is nothing to search for: the columns' standard deviations serve as bandwidths.
@@ -188,9 +195,9 @@ class KFRC(FuzzyClusterer):
         progress = self._start_progress(n_tasks, self.verbose)
         self.threshold_ = self._resolve_threshold(fuzzifier, n_clusters)
         if self.kernel == "precomputed":
-            gram = self._fit_precomputed(X, n_clusters)
+            gram = self._fit_precomputed(data, n_clusters)
         else:
-            gram = self._fit_bandwidths(X, n_clusters, rng, progress if searches else None)
+            gram = self._fit_bandwidths(data, n_clusters, rng, progress if searches else None)
         solution = solve_relational(
             Dissimilarity(gram),
             n_clusters,
@@ -224,7 +231,7 @@ class KFRC(FuzzyClusterer):
         diagonal = np.diagonal(K)
         self._constant_similarity = float(diagonal[0]) if np.ptp(diagonal) <= 1e-10 * abs(diagonal[0]) else None
         self._space = None
-        self.search_: BandwidthResult | None = None
+        self.search_ = None
         self.bandwidths_ = self.log_bandwidths_ = self.importance_weights_ = None
         self.effective_n_features_ = None
         self.linear_limit_ = False
@@ -260,15 +267,15 @@ class KFRC(FuzzyClusterer):
                 progress=progress,
             )
             log_bandwidths = self.search_.log_bandwidths - np.log(scale / unit)
-        self._space = _KernelSpace(kernel, columns, X[:, columns].mean(axis=0), scale, np.exp(log_bandwidths))
-        self.log_bandwidths_ = np.full(X.shape[1], np.inf)
-        self.log_bandwidths_[columns] = log_bandwidths
-        self.bandwidths_ = np.full(X.shape[1], np.inf)
-        self.bandwidths_[columns] = np.exp(log_bandwidths) * scale
-        self.importance_weights_ = importance_weights(np.exp(self.log_bandwidths_))
-        self.effective_n_features_ = effective_n_features(np.exp(self.log_bandwidths_))
-        self._fit_Z = self._space.standardize(X)
-        gram = gram_family(self._fit_Z, kernel).at(self._space.bandwidths)
+        space = _KernelSpace(kernel, columns, X[:, columns].mean(axis=0), scale, np.exp(log_bandwidths))
+        self._space = space
+        self._fit_Z = space.standardize(X)
+        relative = _scatter(space.bandwidths, columns, X.shape[1])
+        self.bandwidths_ = _scatter(space.bandwidths * scale, columns, X.shape[1])
+        self.log_bandwidths_ = np.log(relative)
+        self.importance_weights_ = importance_weights(relative)
+        self.effective_n_features_ = effective_n_features(relative)
+        gram = gram_family(self._fit_Z, kernel).at(space.bandwidths)
         self._store_spectrum(gram, n_clusters)
         self.linear_limit_ = is_linear_limit(self._fit_Z, log_bandwidths, self.eigenvalues_)
         return gram
@@ -307,6 +314,13 @@ class KFRC(FuzzyClusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def _scatter(values: FloatArray, columns: IntArray, n_features: int) -> FloatArray:
+    """One value per input column; a column that was left out has an infinite bandwidth."""
+    full = np.full(n_features, np.inf)
+    full[columns] = values
+    return full
 
 
 @dataclass(frozen=True)

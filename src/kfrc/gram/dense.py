@@ -24,9 +24,7 @@ class DenseGram(Gram):
     bandwidths : ndarray of shape (n_features,), optional
     """
 
-    def __init__(
-        self, E: FloatArray, family: DenseGrams | None = None, bandwidths: FloatArray | None = None
-    ) -> None:
+    def __init__(self, E: FloatArray, family: DenseGrams | None = None, bandwidths: FloatArray | None = None) -> None:
         self.E = E
         self.n_samples = len(E)
         self._family = family

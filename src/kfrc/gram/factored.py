@@ -51,9 +51,7 @@ class FactoredGram(Gram):
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
         if self._family is None or self._bandwidths is None:
             raise ValueError("given features have no bandwidths to differentiate by")
-        return self._family.kernel.log_bandwidth_gradients(
-            self._family.X, self._bandwidths, _NO_MATRIX, adjoints
-        )
+        return self._family.kernel.log_bandwidth_gradients(self._family.X, self._bandwidths, _NO_MATRIX, adjoints)
 
 
 class FactoredGrams(GramFamily):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,14 +35,16 @@ class SymmetricLowRank:
     shift: FloatArray
     diagonal: FloatArray
 
+    @cached_property
+    def _factors(self) -> tuple[FloatArray, FloatArray]:
+        """L and R with G = L Rᵀ off the diagonal: one product then makes a block, with no further passes over it."""
+        q, ones = self.shift[:, None], np.ones((len(self.shift), 1))
+        return np.hstack([self.vectors * self.weights, q, ones]) / len(q), np.hstack([self.vectors, ones, q])
+
     def rows(self, block: slice) -> FloatArray:
         """Rows of G without the diagonal term."""
-        V, q = self.vectors, self.shift
-        G = (V[block] * self.weights) @ V.T
-        G += q[block, None]
-        G += q
-        G /= len(q)
-        return G
+        left, right = self._factors
+        return left[block] @ right.T
 
 
 @dataclass(frozen=True)

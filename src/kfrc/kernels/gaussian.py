@@ -92,7 +92,8 @@ class GaussianProduct(Kernel, name="product"):
     def log_bandwidth_gradients(  # noqa: D102
         self, X: FloatArray, bandwidths: FloatArray, E: FloatArray, adjoints: Sequence[SymmetricLowRank]
     ) -> FloatArray:
-        # ∂K/∂η_d = K ∘ Δ_d²/θ_d², so with M = G∘K all features share Σ_jk M_jk (z_j − z_k)² = 2 [Σ_j z_j² (M1)_j − zᵀMz].
+        # ∂K/∂η_d = K ∘ Δ_d²/θ_d², so with M = G∘K and z = x_d/θ_d each feature costs two products with M:
+        # Σ_jk M_jk (z_j − z_k)² = 2 [Σ_j z_j² (M1)_j − zᵀMz].
         Z = (X - X.mean(axis=0)) / bandwidths
         with_ones = np.hstack([Z, np.ones((len(Z), 1))])
         gradients = np.zeros((len(adjoints), X.shape[1]))

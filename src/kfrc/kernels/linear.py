@@ -48,7 +48,8 @@ class Linear(Kernel, name="linear"):
             [
                 -2.0
                 * (
-                    (adjoint.weights @ (adjoint.vectors.T @ Z) ** 2 + 2.0 * (adjoint.shift @ Z) * Z.sum(axis=0)) / len(Z)
+                    (adjoint.weights @ (adjoint.vectors.T @ Z) ** 2 + 2.0 * (adjoint.shift @ Z) * Z.sum(axis=0))
+                    / len(Z)
                     + adjoint.diagonal @ Z**2
                 )
                 for adjoint in adjoints

@@ -41,8 +41,7 @@ def _check_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> 
     lengths = [len(part) for part in pair]
     if lengths[0] != lengths[1]:
         raise ValueError(
-            f"{names[0]} has {lengths[0]} samples but {names[1]} has {lengths[1]}: "
-            "both must describe the same samples"
+            f"{names[0]} has {lengths[0]} samples but {names[1]} has {lengths[1]}: both must describe the same samples"
         )
     if lengths[0] < 2:
         raise ValueError("agreement is counted over pairs of samples: at least 2 samples are needed, got 1")
@@ -55,8 +54,7 @@ def _check_partition(part: ArrayLike, name: str) -> FloatArray | IntArray:
         return check_fuzzy_partition(array, name)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must be labels (n_samples,) or memberships (n_samples, n_clusters), "
-            f"got shape {array.shape}"
+            f"{name} must be labels (n_samples,) or memberships (n_samples, n_clusters), got shape {array.shape}"
         )
     if len(array) == 0:
         raise ValueError(f"{name} is empty: at least two samples are needed")

@@ -199,9 +199,7 @@ def adjusted_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_metho
     return float(sklearn_metrics.adjusted_mutual_info_score(*pair, average_method=average_method))
 
 
-def normalized_mutual_info_score(
-    labels: ArrayLike, U: ArrayLike, *, average_method: Average = "max"
-) -> float:
+def normalized_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_method: Average = "max") -> float:
     """Mutual information divided by a mean of the two entropies, I / mean(H₁, H₂), of hardened partitions.
 
     Parameters

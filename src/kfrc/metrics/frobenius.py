@@ -124,9 +124,7 @@ class _Comparison:
     n_samples: int
 
     def rand(self) -> float:
-        return 1.0 - 2 * (self._largest_covariance() - self.covariance) * self.n_samples / (
-            self.n_samples - 1
-        )
+        return 1.0 - 2 * (self._largest_covariance() - self.covariance) * self.n_samples / (self.n_samples - 1)
 
     def adjusted_rand(self) -> float:
         if max(self.first.deficit, self.second.deficit) < _ROUNDING:

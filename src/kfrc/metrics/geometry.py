@@ -53,8 +53,7 @@ def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None,
         masses = weights.sum(axis=0)
         if not masses.all():
             raise ValueError(
-                f"cluster {int(masses.argmin())} of U has no members, hence no mean: "
-                "pass centers or drop the column"
+                f"cluster {int(masses.argmin())} of U has no members, hence no mean: pass centers or drop the column"
             )
         centers = weights.T @ X / masses[:, None]
     centers = _check_centers(centers, (U.shape[1], X.shape[1]))
@@ -63,9 +62,7 @@ def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None,
     return compactness / (len(X) * separation) if separation > 0 else math.inf
 
 
-def fuzzy_silhouette_score(
-    X: ArrayLike, U: ArrayLike, *, alpha: float = 1.0, metric: str = "euclidean"
-) -> float:
+def fuzzy_silhouette_score(X: ArrayLike, U: ArrayLike, *, alpha: float = 1.0, metric: str = "euclidean") -> float:
     r"""Fuzzy silhouette, a mean of silhouettes in which samples between clusters count less.
 
     With s_j the silhouette of sample j in the hard partition (largest membership, the first one on ties) and
@@ -110,15 +107,12 @@ def fuzzy_silhouette_score(
     labels = U.argmax(axis=1)
     if (labels == labels[0]).all():
         raise ValueError(
-            "every sample has its largest membership in the same cluster: "
-            "silhouettes need at least two clusters"
+            "every sample has its largest membership in the same cluster: silhouettes need at least two clusters"
         )
     ordered = np.sort(U, axis=1)
     weights = (ordered[:, -1] - ordered[:, -2]) ** alpha
     if not weights.any():
-        raise ValueError(
-            "the two largest memberships of every sample are equal, so no sample has weight: use alpha=0"
-        )
+        raise ValueError("the two largest memberships of every sample are equal, so no sample has weight: use alpha=0")
     return float(np.average(silhouette_values(X, labels, metric), weights=weights))
 
 
@@ -158,7 +152,5 @@ def _check_data_and_partition(
     data = check_dissimilarities(X) if precomputed else check_data(X)
     memberships = check_fuzzy_partition(U, min_clusters=2)
     if len(data) != len(memberships):
-        raise ValueError(
-            f"X has {len(data)} samples but U has {len(memberships)}: both must describe the same samples"
-        )
+        raise ValueError(f"X has {len(data)} samples but U has {len(memberships)}: both must describe the same samples")
     return data, memberships

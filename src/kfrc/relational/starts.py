@@ -21,9 +21,7 @@ class Start(Registered, ABC):
     """A way to draw the memberships a run starts from."""
 
     @abstractmethod
-    def memberships(
-        self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator
-    ) -> FloatArray:
+    def memberships(self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator) -> FloatArray:
         """Starting memberships of shape (n_samples, n_clusters)."""
 
 

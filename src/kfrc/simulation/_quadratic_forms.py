@@ -1,4 +1,4 @@
-"""Distribution function of a quadratic form in normal variables: noncentral chi-squares plus a normal term."""
+"""Distribution function of a quadratic form in normal variables (noncentral chi-squares plus a normal)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def quadratic_form_cdf(a: FloatArray, b: FloatArray, threshold: FloatArray) -> F
     --------
     >>> import numpy as np
     >>> from kfrc.simulation._quadratic_forms import quadratic_form_cdf
-    >>> quadratic_form_cdf(np.ones((1, 2)), np.zeros((1, 2)), np.array([2 * np.log(2)])).round(9)  # chi-square
+    >>> median = 2 * np.log(2)  # of a chi-square with two degrees of freedom
+    >>> quadratic_form_cdf(np.ones((1, 2)), np.zeros((1, 2)), np.array([median])).round(9)
     array([0.5])
     """
     deviation = np.sqrt((2 * a**2 + b**2).sum(axis=1))
@@ -167,7 +168,7 @@ class _Contour:
 
         start, width, height = self.start[rows, None], self.width[rows, None], self.height[rows, None]
         span = np.arcsinh(height / width)
-        s = start + 1j * width * np.sinh(span * nodes)
+        s: ComplexArray = np.asarray(start + 1j * width * np.sinh(span * nodes), dtype=np.complex128)
         steps = 1j * width * np.cosh(span * nodes) * span
         total = self._sum(rows, s, steps, weights)
         turned = self.reach[rows] > 0

@@ -190,9 +190,7 @@ def make_gaussian_mixture(
     proportion = _check_min_proportion(min_proportion, n_clusters)
     eccentricity = check_number(max_eccentricity, "max_eccentricity", minimum=0.0)
     if eccentricity >= 1:
-        raise ValueError(
-            f"max_eccentricity must be below 1, got {eccentricity:g}: 1 is a singular covariance"
-        )
+        raise ValueError(f"max_eccentricity must be below 1, got {eccentricity:g}: 1 is a singular covariance")
     rng = as_generator(random_state)
     best = 0.0
     for _ in range(check_positive_int(max_draws, "max_draws")):
@@ -217,9 +215,7 @@ def make_gaussian_mixture(
     )
 
 
-def _draw_covariance(
-    n_features: int, spherical: bool, max_eccentricity: float, rng: np.random.Generator
-) -> FloatArray:
+def _draw_covariance(n_features: int, spherical: bool, max_eccentricity: float, rng: np.random.Generator) -> FloatArray:
     if spherical:
         return (1 - rng.random()) * np.eye(n_features)  # (0, 1]: a zero would be singular
     points = rng.standard_normal((n_features + 1, n_features))
@@ -259,9 +255,7 @@ def _check_target(average_overlap: Any, max_overlap: Any) -> tuple[str, float]:
         given = "neither" if average_overlap is None else "both"
         raise ValueError(f"give exactly one of average_overlap and max_overlap, got {given}")
     name = "max_overlap" if average_overlap is None else "average_overlap"
-    target = check_number(
-        max_overlap if average_overlap is None else average_overlap, name, minimum=0.0, strict=True
-    )
+    target = check_number(max_overlap if average_overlap is None else average_overlap, name, minimum=0.0, strict=True)
     if target >= 1:
         raise ValueError(f"{name} must be below 1, got {target:g}: it is a probability of confusion")
     return ("maximum" if average_overlap is None else "average"), target

@@ -54,11 +54,11 @@ def overlap(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Ove
               \mid x \sim N(\mu_i, \Sigma_i)\}.
 
     For a pair with equal covariances and Mahalanobis distance Δ this is
-    :math:`\Phi(-\Delta/2 + \log(\pi_j/\pi_i)/\Delta)`. For any other pair it is the distribution function of a quadratic form
-    :math:`\sum_k a_k y_k^2 + b_k y_k` in standard normals (a sum of noncentral chi-squares and a normal
-    term), found by inverting its characteristic function along a contour through the saddle point. Each
-    pair is treated by itself, so equal pairs among unequal ones are exact and the order of components is
-    irrelevant.
+    :math:`\Phi(-\Delta/2 + \log(\pi_j/\pi_i)/\Delta)`. For any other pair it is the distribution function of
+    a quadratic form :math:`\sum_k a_k y_k^2 + b_k y_k` in standard normals (a sum of noncentral chi-squares
+    and a normal term), found by inverting its characteristic function along a contour through the saddle
+    point. Each pair is treated by itself, so equal pairs among unequal ones are exact and the order of
+    components is irrelevant.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def overlap(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Ove
     array([[1.    , 0.0784],
            [0.2139, 1.    ]])
     >>> round(average, 4)
-    0.2923
+    0.2922
     """
     pi, mu, sigma = check_mixture(weights, means, covariances)
     return PairForms.from_mixture(pi, mu, sigma).overlap()
@@ -195,9 +195,7 @@ def check_mixture(
         raise ValueError(f"means must have shape ({len(pi)}, n_features), one row per weight, got {mu.shape}")
     expected = (len(pi), mu.shape[1], mu.shape[1])
     if sigma.shape != expected:
-        raise ValueError(
-            f"covariances must have shape {expected}, one matrix per component, got {sigma.shape}"
-        )
+        raise ValueError(f"covariances must have shape {expected}, one matrix per component, got {sigma.shape}")
     mirrored = sigma.transpose(0, 2, 1)
     for component, (matrix, mirror) in enumerate(zip(sigma, mirrored, strict=True)):
         if np.abs(matrix - mirror).max() > SYMMETRY_TOL * np.abs(matrix).max():

@@ -40,7 +40,12 @@ class QuasiNewton(Optimizer, name="lbfgs"):
 
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
         box = box_for(problem)
-        trace = _Trace(problem, box, 1, lambda evaluation: evaluation.leading, lambda evaluation: True)
+        trace = _Trace(
+            box,
+            evaluate=lambda log_bandwidths: problem.evaluate(log_bandwidths, 1),
+            value=lambda evaluation: evaluation.leading,
+            accepts=lambda evaluation: True,
+        )
         x = box.variables(start)
         trace.at(x)
         if x.size:
@@ -59,12 +64,11 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     ) -> Ascent | None:
         box = box_for(problem)
         trace = _Trace(
-            problem,
             box,
-            problem.n_criterion_eigenvalues,
-            lambda evaluation: problem.criterion_value(criterion, evaluation),
-            lambda evaluation: is_feasible(evaluation, threshold),
-            lambda evaluation: problem.criterion_weights(criterion, evaluation),
+            evaluate=lambda log_bandwidths: problem.evaluate_for(criterion, log_bandwidths),
+            value=lambda evaluation: problem.criterion_value(criterion, evaluation),
+            accepts=lambda evaluation: is_feasible(evaluation, threshold),
+            weights=lambda evaluation: problem.criterion_weights(criterion, evaluation),
         )
         for log_bandwidths in (stage1.end.log_bandwidths, start):
             x = box.variables(log_bandwidths)
@@ -90,9 +94,8 @@ class QuasiNewton(Optimizer, name="lbfgs"):
 class _Trace:
     """Evaluations at points of the box, remembered so that value, gradient and constraint share one spectrum."""
 
-    problem: Problem
     box: Box
-    n_eigenvalues: int
+    evaluate: Callable[[FloatArray], Evaluation]
     value: Callable[[Evaluation], float]
     accepts: Callable[[Evaluation], bool]
     weights: Callable[[Evaluation], FloatArray] | None = None
@@ -104,7 +107,7 @@ class _Trace:
 
     def at(self, x: FloatArray) -> Evaluation:
         if self._x is None or self._evaluation is None or not np.array_equal(x, self._x):
-            evaluation = self.problem.evaluate(self.box.log_bandwidths(x), self.n_eigenvalues)
+            evaluation = self.evaluate(self.box.log_bandwidths(x))
             self._x, self._evaluation, self._gradients = x.copy(), evaluation, None
             value = self.value(evaluation)
             self.points.append((evaluation.log_bandwidths, value))
@@ -116,7 +119,7 @@ class _Trace:
     def _all_gradients(self, x: FloatArray) -> FloatArray:
         evaluation = self.at(x)
         if self._gradients is None:
-            leading = np.eye(1, self.n_eigenvalues)[0]
+            leading = np.eye(1, len(evaluation.spectrum.eigenvalues))[0]
             wanted = [leading] if self.weights is None else [leading, self.weights(evaluation)]
             self._gradients = self.box.pull_back(evaluation.gradients(wanted))
         return self._gradients

@@ -60,11 +60,10 @@ class MomentumAscent(Optimizer, name="momentum"):
     ) -> Ascent | None:
         if stage1.end.leading < threshold:
             return None
-        n_eigenvalues = problem.n_criterion_eigenvalues
         gamma = self.momentum if self.stage2_momentum else 0.0
 
         def evaluate(log_bandwidths: FloatArray) -> Evaluation:
-            return problem.evaluate(log_bandwidths, n_eigenvalues)
+            return problem.evaluate_for(criterion, log_bandwidths)
 
         current = evaluate(stage1.end.log_bandwidths)
         points = [(current.log_bandwidths, problem.criterion_value(criterion, current))]
