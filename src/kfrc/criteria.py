@@ -21,8 +21,9 @@ class Criterion(Registered, ABC):
     --------
     >>> import numpy as np
     >>> from kfrc.criteria import Criterion
-    >>> {name: float(Criterion.from_name(name).value(np.array([0.5, 0.3, 0.1]), 3)) for name in ["sum", "gap"]}
-    {'sum': 0.8, 'gap': 0.2}
+    >>> eigenvalues = np.array([0.5, 0.25, 0.125])
+    >>> {name: float(Criterion.from_name(name).value(eigenvalues, 3)) for name in ["sum", "gap"]}
+    {'sum': 0.75, 'gap': 0.125}
     """
 
     def n_eigenvalues(self, n_clusters: int) -> int:

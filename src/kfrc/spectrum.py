@@ -116,7 +116,7 @@ def leading_spectrum(
     >>> from kfrc.spectrum import leading_spectrum
     >>> X = scale(load_iris().data)
     >>> leading_spectrum(X, [0.5, 1, 5, 0.5], n_eigenvalues=2).eigenvalues.round(3)
-    array([0.37 , 0.125])
+    array([0.369, 0.191])
     """
     X = check_data(X)
     bandwidths = check_bandwidths(bandwidths, X.shape[1])

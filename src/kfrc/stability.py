@@ -190,14 +190,14 @@ class MergeBound:
     ----------
     m : float
         Smallest pairwise m*: the first merge happens no later than this.
-    pair : tuple of int
-        The two clusters that merge first.
+    pair : tuple of int or None
+        The two clusters that merge first; None if no pair ever does.
     pairwise : ndarray of shape (n_clusters, n_clusters)
         m* of every pair, ``inf`` on the diagonal.
     """
 
     m: float
-    pair: tuple[int, int]
+    pair: tuple[int, int] | None
     pairwise: FloatArray
 
 
@@ -228,9 +228,12 @@ def merge_bound(
     --------
     >>> import numpy as np
     >>> from kfrc.stability import merge_bound
-    >>> X = np.array([[0.0, 0.1], [0.1, 0.2], [1.0, 0.1], [1.1, 0.3], [9.0, 9.0], [9.1, 8.0]])
-    >>> merge_bound(X, [0, 0, 1, 1, 2, 2], fuzzifier="complementary_root").pair
-    (0, 1)
+    >>> X = np.random.default_rng(0).normal(size=(60, 8))
+    >>> labels = np.repeat([0, 1, 2], 20)
+    >>> X[labels == 2] += 5.0
+    >>> bound = merge_bound(X, labels)
+    >>> bound.pair, round(bound.m, 2)
+    ((0, 1), 1.61)
     """
     if metric == "precomputed":
         R = check_dissimilarities(X_or_R)
@@ -249,4 +252,5 @@ def merge_bound(
         value = _leading_eigenvalue(R[np.ix_(members, members)])
         pairwise[a, b] = pairwise[b, a] = t.critical_m(2, value)
     first, second = divmod(int(np.argmin(pairwise)), n_clusters)
-    return MergeBound(float(pairwise.min()), (first, second), pairwise)
+    smallest = float(pairwise.min())
+    return MergeBound(smallest, (first, second) if math.isfinite(smallest) else None, pairwise)

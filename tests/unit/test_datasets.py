@@ -158,7 +158,7 @@ def test_rice_must_be_given_as_a_file():
 
 @pytest.mark.parametrize("name", ["Iris", "digits", None])
 def test_unknown_names_list_the_known_ones(name):
-    with pytest.raises(ValueError, match="unknown data set .*: choose one of diabetes, rice, seeds"):
+    with pytest.raises(ValueError, match=r"unknown data set .*: choose one of diabetes, rice, seeds"):
         load_benchmark(name)
 
 

@@ -1,4 +1,4 @@
-"""The optimization problem in log θ that both stages share: evaluations of the spectrum, counted, and the constraints."""
+"""The optimization problem in log θ that both stages share: counted evaluations of the spectrum, and constraints."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kfrc._typing import FloatArray
 from kfrc.exceptions import KFRCError
 
-ComplexArray: TypeAlias = NDArray[np.complex128]
+ComplexArray: TypeAlias = NDArray[np.complexfloating[Any, Any]]
 
 _ABSOLUTE_TOL, _RELATIVE_TOL = 1e-11, 1e-8  # of one probability, between two successive quadratures
 _NEGLIGIBLE = -40.0  # log of an integrand relative to its peak: below the rounding of the sum
@@ -168,8 +168,8 @@ class _Contour:
 
         start, width, height = self.start[rows, None], self.width[rows, None], self.height[rows, None]
         span = np.arcsinh(height / width)
-        s: ComplexArray = np.asarray(start + 1j * width * np.sinh(span * nodes), dtype=np.complex128)
-        steps = 1j * width * np.cosh(span * nodes) * span
+        s = start + 1j * (width * np.sinh(span * nodes))
+        steps = 1j * (width * np.cosh(span * nodes) * span)
         total = self._sum(rows, s, steps, weights)
         turned = self.reach[rows] > 0
         if turned.any():

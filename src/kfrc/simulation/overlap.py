@@ -76,7 +76,7 @@ def overlap(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Ove
     Raises
     ------
     KFRCError
-        If the inversion does not settle within its error tolerance of 1e-11 (not known to happen).
+        If two successive quadratures of a tail differ by more than 1e-11 + 1e-8 of it (not known to happen).
 
     Notes ----- Two components that coincide in everything are tied: each takes the other's points with
     probability 1/2, the limit of the formula above.

@@ -40,15 +40,15 @@ def test_data_sets_are_as_designed(index):
         assert_allclose(covariances[0], covariances[0, 0, 0] * np.eye(design.n_signal))
 
 
-def test_posteriors_belong_to_the_signal_before_standardizing():
-    design = StudyDesign(3, 0.05, spherical=False, n_signal=4, n_noise=6)
+def test_posteriors_belong_to_the_signal_and_ignore_the_noise():
+    design = StudyDesign(3, 0.1, spherical=False, balanced=False, n_signal=4, n_noise=6)
     dataset = make_study_dataset(design, random_state=2)
-    # Standardizing is affine, so it maps the mixture to another one with the same posteriors.
-    signal = dataset.X[:, dataset.informative]
-    errors = dataset.posteriors.argmax(axis=1) != dataset.labels
-    assert errors.mean() < 0.2
-    least_squares = np.linalg.lstsq(np.column_stack([signal, np.ones(200)]), dataset.posteriors, rcond=None)
-    assert least_squares[1].sum() < 0.7 * ((dataset.posteriors - dataset.posteriors.mean(axis=0)) ** 2).sum()
+    # With equal covariances log-odds are affine in the signal, and stay so when the signal is standardized.
+    log_odds = np.log(dataset.posteriors[:, 1:] / dataset.posteriors[:, :1])
+    columns = np.column_stack([dataset.X[:, dataset.informative], np.ones(design.n_samples)])
+    fitted = columns @ np.linalg.lstsq(columns, log_odds, rcond=None)[0]
+    assert_allclose(fitted, log_odds, atol=1e-8)
+    assert (dataset.posteriors.argmax(axis=1) == dataset.labels).mean() > 0.8
 
 
 def test_noise_columns_know_nothing_of_the_labels():

@@ -9,7 +9,7 @@ from kfrc.exceptions import KFRCError
 from kfrc.simulation import GaussianMixtureSpec, make_gaussian_mixture, mixsim
 
 
-@pytest.mark.parametrize(("spherical", "homogeneous"), itertools.product([True, False], repeat=2))
+@pytest.mark.parametrize(("spherical", "homogeneous"), list(itertools.product([True, False], repeat=2)))
 @pytest.mark.parametrize("n_features", [1, 2, 5, 10])
 @pytest.mark.parametrize("n_clusters", [2, 4])
 def test_average_and_maximum_overlap_hit_their_targets(n_clusters, n_features, spherical, homogeneous):
