@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -83,3 +84,24 @@ def as_generator(random_state: RandomStateLike) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
     return np.random.default_rng(random_state)
+
+
+def check_memory(n_bytes: int, what: str, remedy: str) -> None:
+    """Refuse an allocation that cannot fit, before it is tried, with the number of bytes and what to use instead."""
+    available = available_memory()
+    if n_bytes > available:
+        raise MemoryError(
+            f"{what} needs {n_bytes:,} bytes ({n_bytes / 2**30:.1f} GiB) but only {available / 2**30:.1f} GiB are "
+            f"available: use {remedy}"
+        )
+
+
+def available_memory() -> float:
+    """Bytes of memory that can be had now; infinite where the system does not tell."""
+    try:
+        for line in open("/proc/meminfo", encoding="ascii"):
+            if line.startswith("MemAvailable:"):
+                return 1024.0 * int(line.split()[1])
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return math.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -20,6 +20,9 @@ from kfrc.kernels import Kernel, SymmetricLowRank
 
 _LAPACK_MAX_SAMPLES = 200
 """Up to here forming F and asking LAPACK for a few pairs beats the overhead of Lanczos steps."""
+
+_LAPACK_MAX_RANK = 250
+"""Up to here LAPACK beats Lanczos on the small problem of a low-rank Gram matrix."""
 
 _LANCZOS_TOL = 1e-10
 """Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
@@ -147,8 +150,8 @@ def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None =
         The spectrum at nearby bandwidths; saves Lanczos steps, never changes the answer beyond rounding.
     """
     diagonal = _floored(gram.centered_diagonal)
-    if gram.factor is not None:
-        values, vectors = _pairs_from_factor(gram.factor, diagonal, n_eigenvalues)
+    if gram.feature_blocks() is not None:
+        values, vectors = _pairs_from_features(gram, diagonal, n_eigenvalues)
     elif gram.n_samples <= max(_LAPACK_MAX_SAMPLES, n_eigenvalues + 1):
         values, vectors = _pairs_by_lapack(gram, diagonal, n_eigenvalues)
     else:
@@ -167,31 +170,53 @@ def _floored(diagonal: FloatArray) -> FloatArray:
     return np.maximum(diagonal, DIAGONAL_FLOOR * scale)
 
 
-def _pairs_from_factor(features: FloatArray, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
-    """F = AAᵀ with A = D^{-1/2} HΦ / √n: the r × r problem AᵀA has the same non-zero eigenvalues."""
-    n_samples, rank = features.shape
-    A = features / np.sqrt(n_samples * diagonal)[:, None]
-    n_found = min(n_eigenvalues, rank)
-    values, small = eigh(A.T @ A, subset_by_index=[rank - n_found, rank - 1])
-    values, small = values[::-1], small[:, ::-1]
+def _pairs_from_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
+    """F = AAᵀ with A = D^{-1/2} Φ / √n: the r × r problem AᵀA has the same non-zero eigenvalues."""
+    n_samples = gram.n_samples
+    scale = 1.0 / np.sqrt(n_samples * diagonal)
+    inner: FloatArray | float = 0.0
+    for rows, features in _blocks(gram):
+        A = features * scale[rows, None]
+        inner = inner + A.T @ A
+    values, small = _largest_pairs(np.asarray(inner), n_eigenvalues)
     # Beyond the rank of F the eigenvalue is zero and any orthonormal completion is an eigenvector.
-    positive = values > n_samples * np.finfo(float).eps * values[0]
-    vectors = np.zeros((n_samples, n_eigenvalues))
-    vectors[:, : positive.sum()] = A @ small[:, positive] / np.sqrt(values[positive])
+    n_positive = int((values > n_samples * np.finfo(float).eps * values[0]).sum())
+    small = small[:, :n_positive] / np.sqrt(values[:n_positive])
+    vectors = np.empty((n_samples, n_eigenvalues))
+    for rows, features in _blocks(gram):
+        vectors[rows, :n_positive] = (features @ small) * scale[rows, None]
+    if n_positive < n_eigenvalues:
+        vectors[:, n_positive:] = _null_vectors(gram, scale, n_eigenvalues - n_positive)
     padded = np.zeros(n_eigenvalues)
-    padded[: positive.sum()] = values[positive]
-    return padded, _complete_basis(vectors, int(positive.sum()), A)
+    padded[:n_positive] = values[:n_positive]
+    return padded, vectors
 
 
-def _complete_basis(vectors: FloatArray, n_known: int, A: FloatArray) -> FloatArray:
-    n_missing = vectors.shape[1] - n_known
-    if n_missing:
-        known = vectors[:, :n_known]
-        guess = np.random.default_rng(_START_SEED).standard_normal((len(vectors), n_missing))
-        guess -= A @ np.linalg.lstsq(A, guess, rcond=None)[0]
-        guess -= known @ (known.T @ guess)
-        vectors[:, n_known:] = np.linalg.qr(guess)[0]
-    return vectors
+def _largest_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
+    """Largest eigenpairs of a small symmetric matrix, descending."""
+    size = len(M)
+    n_pairs = min(n_pairs, size)
+    if size <= _LAPACK_MAX_RANK or n_pairs >= size - 1:
+        values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
+        return values[::-1], vectors[:, ::-1]
+    start = np.random.default_rng(_START_SEED).standard_normal(size)
+    values, vectors = eigsh(M, k=n_pairs, which="LA", v0=start, tol=_LANCZOS_TOL)
+    order = np.argsort(values)[::-1]
+    return values[order], vectors[:, order]
+
+
+def _null_vectors(gram: Gram, scale: FloatArray, n_vectors: int) -> FloatArray:
+    """Orthonormal vectors orthogonal to the range of A = scale ∘ Φ; only tiny ranks ever ask for them."""
+    A = np.vstack([features * scale[rows, None] for rows, features in _blocks(gram)])
+    guess = np.random.default_rng(_START_SEED).standard_normal((gram.n_samples, n_vectors))
+    guess -= A @ np.linalg.lstsq(A, guess, rcond=None)[0]
+    return np.linalg.qr(guess)[0]
+
+
+def _blocks(gram: Gram) -> Iterator[tuple[slice, FloatArray]]:
+    blocks = gram.feature_blocks()
+    assert blocks is not None  # the caller has checked
+    return blocks
 
 
 def _pairs_by_lapack(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:

@@ -233,7 +233,7 @@ def merge_bound(
     >>> X[labels == 2] += 5.0
     >>> bound = merge_bound(X, labels)
     >>> bound.pair, round(bound.m, 2)
-    ((0, 1), 1.61)
+    ((0, 1), 1.83)
     """
     if metric == "precomputed":
         R = check_dissimilarities(X_or_R)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from kfrc._typing import FloatArray
+from kfrc.gram.centers import Centers
 from kfrc.kernels import SymmetricLowRank
 
 
@@ -47,10 +49,21 @@ class Gram(ABC):
         means = self.row_means()
         return self.diagonal() - 2.0 * means + means.mean()
 
-    @property
-    def factor(self) -> FloatArray | None:
-        """Features Φ of shape (n_samples, r) with E = ΦΦᵀ up to centering, if the backend has them."""
+    def feature_blocks(self) -> Iterator[tuple[slice, FloatArray]] | None:
+        """Centered features Φ with HEH = ΦΦᵀ, row block by row block, or None if the backend has none.
+
+        Each item is a slice of rows and an array of shape (n_block, r).
+        """
         return None
+
+    @property
+    def approximation_error(self) -> float:
+        """Share of the total variance that the backend leaves out; zero if it is exact to rounding."""
+        return 0.0
+
+    @abstractmethod
+    def centers(self, prototypes: FloatArray) -> Centers:
+        """Centers with these weights (n_samples, n_clusters), for distances of new rows."""
 
 
 class GramFamily(ABC):
@@ -61,6 +74,8 @@ class GramFamily(ABC):
 
     n_samples: int
     n_features: int
+    name: ClassVar[str]
+    """What ``approximation_`` of a fitted estimator says."""
 
     @abstractmethod
     def at(self, bandwidths: FloatArray) -> Gram:

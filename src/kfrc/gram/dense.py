@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dsymv
 
+from kfrc._numerics import check_memory
 from kfrc._typing import FloatArray
 from kfrc.gram.base import Gram, GramFamily
+from kfrc.gram.centers import Centers, KernelCenters
 from kfrc.kernels import Kernel, SymmetricLowRank
 
 
@@ -20,7 +23,7 @@ class DenseGram(Gram):
     E : ndarray of shape (n_samples, n_samples)
         The Gram matrix, or the Gram matrix minus a constant.
     family : DenseGrams, optional
-        Where it comes from; without it there are no bandwidths to differentiate by.
+        Where it comes from; without it there are no bandwidths to differentiate by and no rows to compare with.
     bandwidths : ndarray of shape (n_features,), optional
     """
 
@@ -46,18 +49,31 @@ class DenseGram(Gram):
         return self.E[:, indices]
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
+        family, bandwidths = self._origin()
+        return family.kernel.log_bandwidth_gradients(family.X, bandwidths, self.E, adjoints)
+
+    def centers(self, prototypes: FloatArray) -> Centers:  # noqa: D102
+        family, bandwidths = self._origin()
+        squared_norms = np.einsum("ji,ji->i", prototypes, self.E @ prototypes)
+        return KernelCenters(family.kernel, family.X, bandwidths, prototypes, squared_norms)
+
+    def _origin(self) -> tuple[DenseGrams, FloatArray]:
         if self._family is None or self._bandwidths is None:
-            raise ValueError("a precomputed Gram matrix has no bandwidths to differentiate by")
-        return self._family.kernel.log_bandwidth_gradients(self._family.X, self._bandwidths, self.E, adjoints)
+            raise ValueError("a precomputed Gram matrix knows neither rows nor bandwidths")
+        return self._family, self._bandwidths
 
 
 class DenseGrams(GramFamily):
     """Dense Gram matrices of the rows of X under a kernel."""
 
+    name: ClassVar[str] = "none"
+
     def __init__(self, X: FloatArray, kernel: Kernel) -> None:
         self.X = X
         self.kernel = kernel
         self.n_samples, self.n_features = X.shape
+        remedy = 'approximation="nystrom"' if kernel.name != "sum" else 'approximation="low_rank"'
+        check_memory(8 * self.n_samples**2, f"the {self.n_samples} x {self.n_samples} Gram matrix", remedy)
 
     def at(self, bandwidths: FloatArray) -> DenseGram:  # noqa: D102
         return DenseGram(self.kernel.shifted_gram(self.X, bandwidths), self, bandwidths)

@@ -2,18 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
+from kfrc._numerics import row_blocks
 from kfrc._typing import FloatArray
 from kfrc.gram.base import Gram, GramFamily
+from kfrc.gram.centers import Centers
 from kfrc.kernels import Kernel, SymmetricLowRank
 
 _NO_MATRIX = np.empty((0, 0))
+_BLOCK_ELEMENTS = 1 << 19
+"""Elements of a feature block (4 MiB): the r × r products need longer blocks than elementwise work."""
 
 
-class FactoredGram(Gram):
+class FeatureGram(Gram):
+    """Base of the Gram matrices that have centered features; everything is a pass or two over row blocks of them."""
+
+    @property
+    def rank(self) -> int:
+        """Number of features r."""
+        raise NotImplementedError
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Row blocks of the centered features, of shape (n_block, r)."""
+        raise NotImplementedError
+
+    def feature_blocks(self) -> Iterator[tuple[slice, FloatArray]]:  # noqa: D102
+        return self.blocks()
+
+    def matmul(self, V: FloatArray) -> FloatArray:  # noqa: D102
+        inner = self.project(V)
+        product = np.empty((self.n_samples, *V.shape[1:]))
+        for rows, features in self.blocks():
+            np.matmul(features, inner, out=product[rows])
+        return product
+
+    def project(self, V: FloatArray) -> FloatArray:
+        """Φᵀ V."""
+        inner = np.zeros((self.rank, *V.shape[1:]))
+        for rows, features in self.blocks():
+            inner += features.T @ V[rows]
+        return inner
+
+    def diagonal(self) -> FloatArray:  # noqa: D102
+        return self.centered_diagonal.copy()
+
+    def row_means(self) -> FloatArray:  # noqa: D102
+        return np.zeros(self.n_samples)
+
+    @cached_property
+    def centered_diagonal(self) -> FloatArray:  # noqa: D102
+        diagonal = np.empty(self.n_samples)
+        for rows, features in self.blocks():
+            np.einsum("jr,jr->j", features, features, out=diagonal[rows])
+        return diagonal
+
+    def columns(self, indices: Sequence[int]) -> FloatArray:  # noqa: D102
+        wanted = np.asarray(indices)
+        chosen = np.empty((len(wanted), self.rank))
+        for rows, features in self.blocks():
+            inside = (wanted >= rows.start) & (wanted < rows.stop)
+            chosen[inside] = features[wanted[inside] - rows.start]
+        columns = np.empty((self.n_samples, len(wanted)))
+        for rows, features in self.blocks():
+            np.matmul(features, chosen.T, out=columns[rows])
+        return columns
+
+
+class FactoredGram(FeatureGram):
     """Gram matrix of explicit features.
 
     Parameters
@@ -27,38 +88,42 @@ class FactoredGram(Gram):
     def __init__(
         self, features: FloatArray, family: FactoredGrams | None = None, bandwidths: FloatArray | None = None
     ) -> None:
-        self._features = features - features.mean(axis=0)
+        self._mean = features.mean(axis=0)
+        self._features = features - self._mean
         self.n_samples = len(features)
         self._family = family
         self._bandwidths = bandwidths
 
-    def matmul(self, V: FloatArray) -> FloatArray:  # noqa: D102
-        return self._features @ (self._features.T @ V)
-
-    def diagonal(self) -> FloatArray:  # noqa: D102
-        return np.einsum("jr,jr->j", self._features, self._features)
-
-    def row_means(self) -> FloatArray:  # noqa: D102
-        return np.zeros(self.n_samples)
-
-    def columns(self, indices: Sequence[int]) -> FloatArray:  # noqa: D102
-        return self._features @ self._features[indices].T
-
     @property
-    def factor(self) -> FloatArray:  # noqa: D102
-        return self._features
+    def rank(self) -> int:  # noqa: D102
+        return self._features.shape[1]
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:  # noqa: D102
+        for rows in row_blocks(self.n_samples, self.rank, _BLOCK_ELEMENTS):
+            yield rows, self._features[rows]
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
+        family, bandwidths = self._origin()
+        return family.kernel.log_bandwidth_gradients(family.X, bandwidths, _NO_MATRIX, adjoints)
+
+    def centers(self, prototypes: FloatArray) -> Centers:  # noqa: D102
+        family, bandwidths = self._origin()
+        locations = self.project(prototypes).T + prototypes.sum(axis=0)[:, None] * self._mean
+        return FeatureCenters(family.kernel, bandwidths, locations)
+
+    def _origin(self) -> tuple[FactoredGrams, FloatArray]:
         if self._family is None or self._bandwidths is None:
-            raise ValueError("given features have no bandwidths to differentiate by")
-        return self._family.kernel.log_bandwidth_gradients(self._family.X, self._bandwidths, _NO_MATRIX, adjoints)
+            raise ValueError("given features know neither kernel nor bandwidths")
+        return self._family, self._bandwidths
 
 
 class FactoredGrams(GramFamily):
     """Gram matrices of a kernel that is a short inner product, such as the linear one."""
 
+    name: ClassVar[str] = "none"
+
     def __init__(self, X: FloatArray, kernel: Kernel) -> None:
-        self.X = X - X.mean(axis=0)
+        self.X = X
         self.kernel = kernel
         self.n_samples, self.n_features = X.shape
 
@@ -67,3 +132,29 @@ class FactoredGrams(GramFamily):
         if features is None:
             raise ValueError(f"the {self.kernel.name} kernel has no short feature vectors")
         return FactoredGram(features, self, bandwidths)
+
+
+@dataclass(frozen=True)
+class FeatureCenters(Centers):
+    """Centers with coordinates: O(r) per new row."""
+
+    kernel: Kernel
+    bandwidths: FloatArray
+    locations: FloatArray
+
+    def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
+        features = self.kernel.factor(Z, self.bandwidths)
+        if features is None:
+            raise ValueError(f"the {self.kernel.name} kernel has no short feature vectors")
+        return squared_euclidean(features, self.locations)
+
+
+def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
+    """‖a_j − b_i‖² for few rows b, by differences of rows relative to their center: no cancellation far from zero."""
+    origin = B.mean(axis=0)
+    A, B = A - origin, B - origin
+    distances = A @ B.T
+    distances *= -2.0
+    distances += np.einsum("jr,jr->j", A, A)[:, None]
+    distances += np.einsum("ir,ir->i", B, B)
+    return np.maximum(distances, 0.0, out=distances)

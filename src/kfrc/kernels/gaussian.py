@@ -9,11 +9,11 @@ import numpy as np
 
 from kfrc._numerics import row_blocks
 from kfrc._typing import FloatArray
-from kfrc.kernels.base import Kernel, SymmetricLowRank
+from kfrc.kernels.base import AdditiveKernel, Kernel, SymmetricLowRank, squared_differences
 
 
 @dataclass(frozen=True)
-class GaussianSum(Kernel, name="sum"):
+class GaussianSum(AdditiveKernel, name="sum"):
     """k(x, y) = Σ_d exp(−(x_d − y_d)² / 2θ_d²): feature maps side by side.
 
     Examples
@@ -25,36 +25,13 @@ class GaussianSum(Kernel, name="sum"):
     array([[2.    , 1.6065], [1.6065, 2.    ]])
     """
 
-    def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
-        E = np.zeros((len(X), len(Y)))
-        for d, bandwidth in enumerate(bandwidths):
-            E += np.expm1(_half_squares(X[:, d], Y[:, d], bandwidth))
-        return E
+    def profile(self, squared_differences: FloatArray) -> FloatArray:  # noqa: D102
+        return np.expm1(-0.5 * squared_differences)
 
-    def derivative(  # noqa: D102
-        self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray, feature: int
-    ) -> FloatArray:
-        exponents = _half_squares(X[:, feature], Y[:, feature], bandwidths[feature])
-        slope = np.exp(exponents)
-        slope *= exponents
-        slope *= -2.0
+    def profile_derivative(self, squared_differences: FloatArray) -> FloatArray:  # noqa: D102
+        slope = np.exp(-0.5 * squared_differences)
+        slope *= squared_differences
         return slope
-
-    def log_bandwidth_gradients(  # noqa: D102
-        self, X: FloatArray, bandwidths: FloatArray, E: FloatArray, adjoints: Sequence[SymmetricLowRank]
-    ) -> FloatArray:
-        # Σ G∘S = Σ_r w_r v_rᵀ S v_r + 2 qᵀ S 1 for S = ∂K/∂η_d: one thin product S @ [1, V…] serves all adjoints.
-        n_samples, n_features = X.shape
-        stacked = np.hstack([np.ones((n_samples, 1)), *(adjoint.vectors for adjoint in adjoints)])
-        ends = np.cumsum([1] + [adjoint.vectors.shape[1] for adjoint in adjoints])
-        gradients = np.zeros((len(adjoints), n_features))
-        for block in row_blocks(n_samples, n_samples):
-            for d in range(n_features):
-                product = self.derivative(X[block], X, bandwidths, d) @ stacked
-                for i, adjoint in enumerate(adjoints):
-                    within = np.einsum("jr,jr->r", adjoint.vectors[block], product[:, ends[i] : ends[i + 1]])
-                    gradients[i, d] += within @ adjoint.weights + 2.0 * (adjoint.shift[block] @ product[:, 0])
-        return gradients / n_samples
 
 
 @dataclass(frozen=True)
@@ -86,8 +63,15 @@ class GaussianProduct(Kernel, name="product"):
     def derivative(  # noqa: D102
         self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray, feature: int
     ) -> FloatArray:
-        squares = -2.0 * _half_squares(X[:, feature], Y[:, feature], bandwidths[feature])
+        squares = squared_differences(X[:, feature], Y[:, feature], bandwidths[feature])
         return (1.0 + self.shifted(X, Y, bandwidths)) * squares
+
+    def weighted_gradients(  # noqa: D102
+        self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray, weights: Sequence[FloatArray]
+    ) -> FloatArray:
+        K = 1.0 + self.shifted(X, Y, bandwidths)
+        Z, Z_other = X / bandwidths, Y / bandwidths
+        return np.array([_squared_difference_sums(W * K, Z, Z_other) for W in weights])
 
     def log_bandwidth_gradients(  # noqa: D102
         self, X: FloatArray, bandwidths: FloatArray, E: FloatArray, adjoints: Sequence[SymmetricLowRank]
@@ -107,9 +91,8 @@ class GaussianProduct(Kernel, name="product"):
         return 2.0 * gradients
 
 
-def _half_squares(x: FloatArray, y: FloatArray, bandwidth: float) -> FloatArray:
-    """−(x_j − y_k)² / 2θ² for one feature."""
-    exponents = np.subtract.outer(x, y)
-    np.square(exponents, out=exponents)
-    exponents *= -0.5 / bandwidth**2
-    return exponents
+def _squared_difference_sums(M: FloatArray, Z: FloatArray, Z_other: FloatArray) -> FloatArray:
+    """Σ_jk M_jk (z_jd − z'_kd)² for every feature d."""
+    own = M.sum(axis=1) @ Z**2
+    other = M.sum(axis=0) @ Z_other**2
+    return own + other - 2.0 * np.einsum("jd,jd->d", Z, M @ Z_other)

@@ -38,7 +38,7 @@ class Spectral(Start, name="spectral"):
         if n_clusters == 1:
             return np.ones((dissimilarity.n_samples, 1))
         gram = dissimilarity.gram
-        if (gram.centered_diagonal <= 0).any() and gram.factor is None:
+        if (gram.centered_diagonal <= 0).any() and gram.feature_blocks() is None:
             # Not squared distances of anything: there are no coordinates, but nearest seeds still make sense.
             return KMeansPlusPlus().memberships(dissimilarity, n_clusters, rng)
         n_coordinates = min(n_clusters - 1, gram.n_samples - 1)
