@@ -99,9 +99,10 @@ def check_memory(n_bytes: int, what: str, remedy: str) -> None:
 def available_memory() -> float:
     """Bytes of memory that can be had now; infinite where the system does not tell."""
     try:
-        for line in open("/proc/meminfo", encoding="ascii"):
-            if line.startswith("MemAvailable:"):
-                return 1024.0 * int(line.split()[1])
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return 1024.0 * int(line.split()[1])
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):
         return math.inf

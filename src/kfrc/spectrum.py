@@ -89,6 +89,8 @@ def leading_spectrum(
     kernel: str | Kernel = "sum",
     n_eigenvalues: int = 2,
     gradient: bool = False,
+    approximation: str = "auto",
+    rank: int | None = None,
 ) -> Spectrum:
     """Leading eigenvalues of F at given bandwidths, with their gradients on request.
 
@@ -103,6 +105,10 @@ def leading_spectrum(
         How many of the largest eigenvalues.
     gradient : bool, default=False
         Whether to differentiate them with respect to log θ.
+    approximation : {"auto", "none", "low_rank", "nystrom"}, default="auto"
+        How the Gram matrix is held, see :func:`kfrc.gram.gram_family`.
+    rank : int, optional
+        Landmarks of ``"nystrom"``.
 
     Returns
     -------
@@ -126,7 +132,7 @@ def leading_spectrum(
     n_eigenvalues = check_positive_int(n_eigenvalues, "n_eigenvalues")
     if n_eigenvalues > len(X):
         raise ValueError(f"n_eigenvalues = {n_eigenvalues} exceeds the number of samples, {len(X)}")
-    gram = gram_family(X, Kernel.resolve(kernel)).at(bandwidths)
+    gram = gram_family(X, Kernel.resolve(kernel), approximation, rank).at(bandwidths)
     spectrum = spectrum_of(gram, n_eigenvalues)
     if gradient:
         spectrum = replace(spectrum, gradients=eigenvalue_gradients(gram, spectrum))

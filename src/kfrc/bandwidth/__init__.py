@@ -1,9 +1,22 @@
 """Two-stage bandwidth selection (Section 4): reach λ₁ ≥ τ, then maximize a criterion of the spectrum."""
 
 from kfrc._registry import load_family
+from kfrc.bandwidth.exploration import Exploration, explore_bandwidths
 from kfrc.bandwidth.optimizers.base import Optimizer
-from kfrc.bandwidth.search import BandwidthResult, Candidate, select_bandwidths
+from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
+from kfrc.bandwidth.optimizers.momentum import MomentumAscent
+from kfrc.bandwidth.result import BandwidthResult, Candidate
+from kfrc.bandwidth.search import select_bandwidths
 
 load_family("kfrc.bandwidth.optimizers")
 
-__all__ = ["BandwidthResult", "Candidate", "Optimizer", "select_bandwidths"]
+__all__ = [
+    "BandwidthResult",
+    "Candidate",
+    "Exploration",
+    "MomentumAscent",
+    "Optimizer",
+    "QuasiNewton",
+    "explore_bandwidths",
+    "select_bandwidths",
+]

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._numerics import as_generator, row_blocks
+from kfrc._numerics import as_generator
 from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_bandwidths,
@@ -27,7 +27,7 @@ from kfrc.criteria import Criterion
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.gram import DenseGram, Gram, gram_family
+from kfrc.gram import Centers, DenseGram, Gram, gram_family
 from kfrc.kernels import Kernel
 from kfrc.metrics import effective_n_features, importance_weights
 from kfrc.relational import RelationalSolution, solve_relational
@@ -66,6 +66,12 @@ class KFRC(FuzzyClusterer):
         Starts of the bandwidth search.
     optimizer : {"lbfgs", "momentum"} or Optimizer, default="lbfgs"
         ``"momentum"`` is the paper's algorithm; pass ``MomentumAscent(...)`` to change its settings.
+    approximation : {"auto", "none", "low_rank", "nystrom"}, default="auto"
+        How the Gram matrix is held. ``"low_rank"`` (sum kernel) is exact to rounding at a cost linear in n;
+        ``"nystrom"`` (any kernel) approximates from ``rank`` landmark rows; ``"none"`` keeps all n² entries;
+        ``"auto"`` picks what is fast and exact, and Nyström only beyond 5000 rows of a product kernel.
+    rank : int, optional
+        Landmarks of ``"nystrom"``.
     init, n_init, max_iter, tol
         Start, number of runs, iterations and tolerance of the clustering, see :class:`kfrc.FRC`.
     random_state : int, RandomState, Generator or None
@@ -97,6 +103,10 @@ class KFRC(FuzzyClusterer):
         W_eff = 1 / Σ W_j².
     search_ : BandwidthResult or None
         Every start of the search.
+    approximation_ : {"none", "low_rank", "nystrom"}
+        How the Gram matrix of the result is held.
+    approximation_error_ : float
+        Share of the squared norms in feature space that an approximation leaves out; zero if exact.
     linear_limit_ : bool
         Whether the bandwidths are so large that the kernel acts like weighted squared Euclidean distance.
 
@@ -121,6 +131,7 @@ class KFRC(FuzzyClusterer):
     effective_n_features_: float | None
     search_: BandwidthResult | None
     _space: _KernelSpace | None
+    _centers: Centers
 
     def __init__(
         self,
@@ -137,6 +148,8 @@ class KFRC(FuzzyClusterer):
         standardize: bool = True,
         n_starts: int = 5,
         optimizer: str | Optimizer = "lbfgs",
+        approximation: str = "auto",
+        rank: int | None = None,
         init: str | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
@@ -157,6 +170,8 @@ class KFRC(FuzzyClusterer):
         self.standardize = standardize
         self.n_starts = n_starts
         self.optimizer = optimizer
+        self.approximation = approximation
+        self.rank = rank
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -210,7 +225,8 @@ class KFRC(FuzzyClusterer):
             progress=progress,
         )
         self._store(solution, fuzzifier)
-        self._store_stability(solution, fuzzifier, n_clusters)
+        self._store_stability(fuzzifier, n_clusters)
+        self._store_centers(solution, gram)
         self._warn_about(solution, fuzzifier, lambda: float(self.eigenvalues_[0]))
         self._end_progress()
         return self
@@ -262,35 +278,45 @@ class KFRC(FuzzyClusterer):
                 n_starts=self.n_starts,
                 optimizer=self.optimizer,
                 level=self.level,
+                approximation=self.approximation,
+                rank=self.rank,
                 random_state=rng,
                 n_jobs=self.n_jobs,
                 progress=progress,
             )
             log_bandwidths = self.search_.log_bandwidths - np.log(scale / unit)
-        space = _KernelSpace(kernel, columns, X[:, columns].mean(axis=0), scale, np.exp(log_bandwidths))
+        space = _KernelSpace(columns, X[:, columns].mean(axis=0), scale, np.exp(log_bandwidths))
         self._space = space
-        self._fit_Z = space.standardize(X)
+        Z = space.standardize(X)
         relative = _scatter(space.bandwidths, columns, X.shape[1])
         self.bandwidths_ = _scatter(space.bandwidths * scale, columns, X.shape[1])
         self.log_bandwidths_ = np.log(relative)
         self.importance_weights_ = importance_weights(relative)
         self.effective_n_features_ = effective_n_features(relative)
-        gram = gram_family(self._fit_Z, kernel).at(space.bandwidths)
+        gram = gram_family(Z, kernel, self.approximation, self.rank).at(space.bandwidths)
         self._store_spectrum(gram, n_clusters)
-        self.linear_limit_ = is_linear_limit(self._fit_Z, log_bandwidths, self.eigenvalues_)
+        self.linear_limit_ = is_linear_limit(Z, log_bandwidths, self.eigenvalues_)
         return gram
 
     def _store_spectrum(self, gram: Gram, n_clusters: int) -> None:
         criterion = Criterion.resolve(self.criterion)
+        self.approximation_ = gram.backend
+        self.approximation_error_ = gram.approximation_error
         self.eigenvalues_ = spectrum_of(gram, n_clusters).eigenvalues
         self.criterion_value_ = float(criterion.value(self.eigenvalues_, n_clusters)) if n_clusters > 1 else 0.0
 
-    def _store_stability(self, solution: RelationalSolution, fuzzifier: Fuzzifier, n_clusters: int) -> None:
+    def _store_stability(self, fuzzifier: Fuzzifier, n_clusters: int) -> None:
         leading = float(self.eigenvalues_[0])
         self.stable_ = n_clusters == 1 or leading >= fuzzifier.threshold(n_clusters)
         self.critical_m_ = fuzzifier.critical_m(n_clusters, leading) if n_clusters > 1 else np.inf
-        self._prototypes = solution.prototypes
-        self._squared_norms = solution.squared_norms
+
+    def _store_centers(self, solution: RelationalSolution, gram: Gram) -> None:
+        self._occupied = np.isfinite(solution.squared_norms)
+        if self._space is not None:
+            self._centers = gram.centers(solution.prototypes)
+        else:
+            self._prototypes = solution.prototypes
+            self._squared_norms = solution.squared_norms
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)
@@ -302,13 +328,8 @@ class KFRC(FuzzyClusterer):
                 )
             distances = self._constant_similarity - 2.0 * (X @ self._prototypes) + self._squared_norms
             return np.maximum(distances, 0.0)
-        Z = self._space.standardize(X)
-        distances = np.empty((len(Z), len(self._squared_norms)))
-        for block in row_blocks(len(Z), len(self._fit_Z)):
-            distances[block] = -2.0 * (self._space.similarities(Z[block], self._fit_Z) @ self._prototypes)
-        distances += self._space.kernel.shifted_diagonal(Z, self._space.bandwidths)[:, None]
-        distances += self._squared_norms
-        return np.maximum(distances, 0.0)
+        distances = self._centers.squared_distances(self._space.standardize(X))
+        return np.where(self._occupied, distances, np.inf)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -327,7 +348,6 @@ def _scatter(values: FloatArray, columns: IntArray, n_features: int) -> FloatArr
 class _KernelSpace:
     """Rows of X as the kernel sees them: varying columns, centered and in standard deviations."""
 
-    kernel: Kernel
     columns: IntArray
     mean: FloatArray
     scale: FloatArray
@@ -335,6 +355,3 @@ class _KernelSpace:
 
     def standardize(self, X: FloatArray) -> FloatArray:
         return (X[:, self.columns] - self.mean) / self.scale
-
-    def similarities(self, Z: FloatArray, fit_Z: FloatArray) -> FloatArray:
-        return self.kernel.shifted(Z, fit_Z, self.bandwidths)

@@ -1,8 +1,25 @@
 """Gram matrices K as operators: what the spectrum and the solver need of K, whatever holds it."""
 
 from kfrc.gram.base import Gram, GramFamily
+from kfrc.gram.centers import Centers
 from kfrc.gram.dense import DenseGram, DenseGrams
 from kfrc.gram.factored import FactoredGram, FactoredGrams
-from kfrc.gram.families import gram_family
+from kfrc.gram.families import APPROXIMATIONS, gram_family
+from kfrc.gram.low_rank import ChebyshevGram, ChebyshevGrams
+from kfrc.gram.nystrom import NystromGram, NystromGrams
 
-__all__ = ["DenseGram", "DenseGrams", "FactoredGram", "FactoredGrams", "Gram", "GramFamily", "gram_family"]
+__all__ = [
+    "APPROXIMATIONS",
+    "Centers",
+    "ChebyshevGram",
+    "ChebyshevGrams",
+    "DenseGram",
+    "DenseGrams",
+    "FactoredGram",
+    "FactoredGrams",
+    "Gram",
+    "GramFamily",
+    "NystromGram",
+    "NystromGrams",
+    "gram_family",
+]

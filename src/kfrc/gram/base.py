@@ -22,6 +22,8 @@ class Gram(ABC):
     """
 
     n_samples: int
+    backend: ClassVar[str] = "none"
+    """How it is held: "none" (exact), "low_rank" or "nystrom"; what ``approximation_`` of an estimator says."""
 
     @abstractmethod
     def matmul(self, V: FloatArray) -> FloatArray:
@@ -74,8 +76,6 @@ class GramFamily(ABC):
 
     n_samples: int
     n_features: int
-    name: ClassVar[str]
-    """What ``approximation_`` of a fitted estimator says."""
 
     @abstractmethod
     def at(self, bandwidths: FloatArray) -> Gram:

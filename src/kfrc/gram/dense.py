@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg.blas import dsymv
@@ -65,8 +64,6 @@ class DenseGram(Gram):
 
 class DenseGrams(GramFamily):
     """Dense Gram matrices of the rows of X under a kernel."""
-
-    name: ClassVar[str] = "none"
 
     def __init__(self, X: FloatArray, kernel: Kernel) -> None:
         self.X = X

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
@@ -119,8 +118,6 @@ class FactoredGram(FeatureGram):
 
 class FactoredGrams(GramFamily):
     """Gram matrices of a kernel that is a short inner product, such as the linear one."""
-
-    name: ClassVar[str] = "none"
 
     def __init__(self, X: FloatArray, kernel: Kernel) -> None:
         self.X = X

@@ -9,16 +9,55 @@ from kfrc.gram.base import GramFamily
 from kfrc.gram.dense import DenseGrams
 from kfrc.gram.factored import FactoredGrams
 from kfrc.gram.low_rank import ChebyshevGrams
+from kfrc.gram.nystrom import NystromGrams
 from kfrc.kernels import AdditiveKernel, Kernel
 
+APPROXIMATIONS = ("auto", "none", "low_rank", "nystrom")
+
 _LOW_RANK_MIN_SAMPLES = 150
+"""From here on the low-rank form of an additive kernel is faster than the dense one (``make bench``)."""
+
+_DENSE_MAX_SAMPLES = 5000
+"""Up to here other kernels are held densely."""
 
 
-def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "none", rank: int | None = None) -> GramFamily:
-    """The family of Gram matrices of X under ``kernel``."""
+def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank: int | None = None) -> GramFamily:
+    """The family of Gram matrices of X under ``kernel``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    kernel : Kernel
+    approximation : {"auto", "none", "low_rank", "nystrom"}, default="auto"
+        ``"low_rank"`` (additive kernels) is exact to about 1e-13 in the eigenvalues; ``"nystrom"`` is an
+        approximation whose error is reported; ``"auto"`` takes the former when it can, the dense matrix for other
+        kernels up to 5000 samples, and the latter beyond.
+    rank : int, optional
+        Landmarks of ``"nystrom"``.
+
+    Returns
+    -------
+    GramFamily
+    """
+    if approximation not in APPROXIMATIONS:
+        raise ValueError(f"unknown approximation {approximation!r}: choose one of {', '.join(APPROXIMATIONS)}")
     if kernel.factor(X[:1], np.ones(X.shape[1])) is not None:
         return FactoredGrams(X, kernel)
+    if approximation == "auto":
+        approximation = _cheapest(kernel, len(X))
+    if approximation == "nystrom":
+        return NystromGrams(X, kernel, rank)
     if approximation == "low_rank":
-        assert isinstance(kernel, AdditiveKernel)
+        if not isinstance(kernel, AdditiveKernel):
+            raise ValueError(
+                f"approximation='low_rank' needs a kernel that is a sum over features, which {kernel.name!r} is not: "
+                "use approximation='nystrom' or kernel='sum'"
+            )
         return ChebyshevGrams(X, kernel)
     return DenseGrams(X, kernel)
+
+
+def _cheapest(kernel: Kernel, n_samples: int) -> str:
+    if isinstance(kernel, AdditiveKernel):
+        return "low_rank" if n_samples >= _LOW_RANK_MIN_SAMPLES else "none"
+    return "none" if n_samples <= _DENSE_MAX_SAMPLES else "nystrom"

@@ -1,8 +1,8 @@
 """Gram matrices of additive kernels in a Chebyshev basis that does not depend on the bandwidths.
 
-Each feature is mapped to z in [−1, 1]. Its part of the kernel is K_d − 1 = T(z) B_d(θ_d) T(z)ᵀ with Chebyshev polynomials
-T and a small core B_d, the discrete cosine transform of the kernel on the Chebyshev grid. Centering removes T₀; an
-eigendecomposition of the remaining core gives features Φ_d, and all features side by side give HKH = ΦΦᵀ to a
+Each feature is mapped to z in [−1, 1]. Its part of the kernel is K_d − 1 = T(z) B_d(θ_d) T(z)ᵀ with Chebyshev
+polynomials T and a small core B_d, the discrete cosine transform of the kernel on the Chebyshev grid. Centering removes
+T₀; an eigendecomposition of the remaining core gives features Φ_d, and all features side by side give HKH = ΦΦᵀ to a
 tolerance, at O(n Σ N_d r_d) instead of O(n² p).
 """
 
@@ -20,11 +20,18 @@ from kfrc._numerics import row_blocks
 from kfrc._typing import FloatArray, IntArray
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
+from kfrc.gram.dense import DenseGram, DenseGrams
 from kfrc.gram.factored import FeatureGram
 from kfrc.kernels import AdditiveKernel, SymmetricLowRank
 
 _TOL = 1e-10
 """Relative size of what the basis leaves out, per feature: eigenvalues of F then err by about 1e-13."""
+
+_LARGEST_RANK_SHARE = 0.8
+"""Rank per sample beyond which the dense matrix is cheaper."""
+
+_DENSE_MAX_SAMPLES = 5000
+"""The dense matrix is never the fall-back beyond this."""
 
 _BASIS_BYTES = 1 << 28
 """Memory for the polynomials at all samples; beyond it they are recomputed block by block."""
@@ -39,6 +46,8 @@ _BLOCK_ELEMENTS = 1 << 19
 class ChebyshevGrams(GramFamily):
     """Low-rank Gram matrices of an additive kernel.
 
+    Where the bandwidths are too small for a low rank and the matrix is small, ``at`` returns the exact dense one.
+
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
@@ -46,9 +55,8 @@ class ChebyshevGrams(GramFamily):
     tol : float, default=1e-10
     """
 
-    name: ClassVar[str] = "low_rank"
-
     def __init__(self, X: FloatArray, kernel: AdditiveKernel, tol: float = _TOL) -> None:
+        self.X = X
         self.kernel = kernel
         self.tol = tol
         self.n_samples, self.n_features = X.shape
@@ -59,8 +67,16 @@ class ChebyshevGrams(GramFamily):
         self._basis: FloatArray | None = None
         self._moments = np.empty((self.n_features, 0))
 
-    def at(self, bandwidths: FloatArray) -> ChebyshevGram:  # noqa: D102
-        return ChebyshevGram(self, bandwidths, self._groups(bandwidths))
+    def at(self, bandwidths: FloatArray) -> ChebyshevGram | DenseGram:  # noqa: D102
+        gram = ChebyshevGram(self, bandwidths, self._groups(bandwidths))
+        if gram.rank > _LARGEST_RANK_SHARE * self.n_samples and self.n_samples <= _DENSE_MAX_SAMPLES:
+            # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper.
+            return DenseGrams(self.X, self.kernel).at(bandwidths)
+        return gram
+
+    def __getstate__(self) -> dict[str, object]:
+        # The basis is a cache: worker processes make their own rather than receive it.
+        return {**self.__dict__, "_basis": None}
 
     def polynomials(self, rows: slice, features: IntArray, degree: int) -> FloatArray:
         """T_0 … T_{N−1} at some samples, of shape (len(features), N, n_rows)."""
@@ -94,8 +110,7 @@ class ChebyshevGrams(GramFamily):
         ratio = self.half_range / bandwidths
         needed = _rounded_degree(chebyshev_degree(ratio, self.tol))
         return [
-            _CoreGroup.build(self, np.flatnonzero(needed == degree), int(degree), ratio)
-            for degree in np.unique(needed)
+            _CoreGroup.build(self, np.flatnonzero(needed == degree), int(degree), ratio) for degree in np.unique(needed)
         ]
 
 
@@ -134,7 +149,7 @@ class _CoreGroup:
         core = _to_coefficients(family.kernel.profile(squares))[:, 1:, 1:]
         values, vectors = np.linalg.eigh(core)
         values, vectors = values[:, ::-1], vectors[:, :, ::-1]
-        keep = values > 0.1 * family.tol * values[:, :1]
+        keep = values > family.tol * values[:, :1]
         rank = int(keep.sum(axis=1).max())
         keep = keep[:, :rank]
         weights = np.sqrt(np.where(keep, values[:, :rank], 0.0))
@@ -161,6 +176,8 @@ class _CoreGroup:
 
 class ChebyshevGram(FeatureGram):
     """HKH = ΦΦᵀ for one vector of bandwidths; the features are kept if they fit, else made anew on each pass."""
+
+    backend: ClassVar[str] = "low_rank"
 
     def __init__(self, family: ChebyshevGrams, bandwidths: FloatArray, groups: list[_CoreGroup]) -> None:
         self.family = family
@@ -238,7 +255,7 @@ class ChebyshevGram(FeatureGram):
 
 @dataclass(frozen=True)
 class NodeCenters(Centers):
-    """Centers of an additive kernel as weights of a few grid nodes per feature: cost per new row does not grow with n."""
+    """Centers of an additive kernel as weights of a few nodes per feature: new rows cost the same whatever n was."""
 
     kernel: AdditiveKernel
     bandwidths: FloatArray
@@ -262,7 +279,7 @@ class NodeCenters(Centers):
 
 
 def chebyshev_degree(ratio: FloatArray, tol: float) -> FloatArray:
-    """Number of polynomials that resolve a Gaussian of bandwidth h / ratio on an interval of half-length h to ``tol``."""
+    """Number of polynomials that resolve a Gaussian of bandwidth h / ratio on an interval of half-length h."""
     digits = math.log(1.0 / tol)
     return np.sqrt(2.0 * digits * ratio**2 + 0.18 * digits**2) + 4.0
 

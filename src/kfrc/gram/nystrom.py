@@ -1,9 +1,9 @@
 """Nyström approximation of any Gram matrix from a few landmark rows, with gradients and an error it can state.
 
 The kernel is anchored at the center of the data, k'(x, y) = E(x, y) − E(x, 0) − E(0, y) with E = k − k(0): the same
-distances and the same centered Gram matrix, but positive semi-definite and accurate at every bandwidth. With C = k'(X, L)
-and W = k'(L, L) the approximation is C W⁺ Cᵀ. What it leaves out is positive semi-definite and its diagonal is known
-exactly: it is added back to all squared norms, and its share of them is the error reported.
+distances and the same centered Gram matrix, but positive semi-definite and accurate at every bandwidth. With
+C = k'(X, L) and W = k'(L, L) the approximation is C W⁺ Cᵀ. What it leaves out is positive semi-definite
+and its diagonal is known exactly: it is added back to all squared norms, and its share of them is the error reported.
 """
 
 from __future__ import annotations
@@ -49,8 +49,6 @@ class NystromGrams(GramFamily):
         Number of landmarks.
     """
 
-    name: ClassVar[str] = "nystrom"
-
     def __init__(self, X: FloatArray, kernel: Kernel, rank: int | None = None) -> None:
         self.n_samples, self.n_features = X.shape
         self.kernel = kernel
@@ -66,6 +64,8 @@ class NystromGrams(GramFamily):
 
 class NystromGram(FeatureGram):
     """ΦΦᵀ with Φ = C Q Λ^{-1/2} for W = Q Λ Qᵀ."""
+
+    backend: ClassVar[str] = "nystrom"
 
     def __init__(self, family: NystromGrams, bandwidths: FloatArray) -> None:
         self.family = family
@@ -186,7 +186,9 @@ def choose_landmarks(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, rank
     """Randomly pivoted Cholesky: rows drawn in proportion to what the earlier ones leave unexplained of them."""
     rng = np.random.default_rng(_SEED)
     n_candidates = min(len(X), _CANDIDATES_PER_LANDMARK * rank)
-    candidates = np.sort(rng.choice(len(X), n_candidates, replace=False)) if n_candidates < len(X) else np.arange(len(X))
+    candidates = (
+        np.sort(rng.choice(len(X), n_candidates, replace=False)) if n_candidates < len(X) else np.arange(len(X))
+    )
     rows = X[candidates]
     residual = _anchored_diagonal(kernel, rows, bandwidths)
     total = residual.sum()

@@ -28,19 +28,30 @@ class AscentPath:
     log_bandwidths: FloatArray
     values: FloatArray
 
-    @classmethod
-    def of(cls, points: list[tuple[FloatArray, float]]) -> AscentPath:
-        """From a list of (log_bandwidths, value)."""
-        return cls(np.array([point for point, _ in points]), np.array([value for _, value in points]))
-
 
 @dataclass(frozen=True)
 class Ascent:
-    """Where an ascent ended."""
+    """Where an ascent ended.
 
-    end: Evaluation
+    Attributes
+    ----------
+    log_bandwidths : ndarray of shape (n_features,)
+    eigenvalues : ndarray of shape (k,)
+        Leading eigenvalues of F there: one in stage 1, those of the criterion in stage 2.
+    n_iter : int
+    path : AscentPath
+    """
+
+    log_bandwidths: FloatArray
+    eigenvalues: FloatArray
     n_iter: int
     path: AscentPath
+
+    @classmethod
+    def ending_at(cls, end: Evaluation, n_iter: int, points: list[tuple[FloatArray, float]]) -> Ascent:
+        """From the last evaluation and the points on the way; the Gram matrix is let go."""
+        path = AscentPath(np.array([point for point, _ in points]), np.array([value for _, value in points]))
+        return cls(end.log_bandwidths, end.spectrum.eigenvalues, n_iter, path)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from kfrc._typing import FloatArray
-from kfrc.bandwidth.optimizers.base import Ascent, AscentPath, Optimizer
+from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.optimizers.box import Box, box_for
 from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
 from kfrc.criteria import Criterion
@@ -70,7 +70,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
             accepts=lambda evaluation: is_feasible(evaluation, threshold),
             weights=lambda evaluation: problem.criterion_weights(criterion, evaluation),
         )
-        for log_bandwidths in (stage1.end.log_bandwidths, start):
+        for log_bandwidths in (stage1.log_bandwidths, start):
             x = box.variables(log_bandwidths)
             trace.at(x)
             if x.size:
@@ -138,4 +138,4 @@ class _Trace:
 
     def ascent(self) -> Ascent:
         assert self.best is not None  # callers evaluate at least one acceptable point
-        return Ascent(self.best, len(self.points), AscentPath.of(self.points))
+        return Ascent.ending_at(self.best, len(self.points), self.points)

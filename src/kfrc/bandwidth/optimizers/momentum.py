@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc._typing import FloatArray
-from kfrc.bandwidth.optimizers.base import Ascent, AscentPath, Optimizer
+from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
 from kfrc.bandwidth.projections import project_anisotropy, project_feasible, project_level
 from kfrc.criteria import Criterion
@@ -53,19 +53,19 @@ class MomentumAscent(Optimizer, name="momentum"):
             moving = _step_size(proposed, current.log_bandwidths) >= self.tol
             current = problem.evaluate(proposed, 1)
             points.append((proposed, current.leading))
-        return Ascent(current, n_iter, AscentPath.of(points))
+        return Ascent.ending_at(current, n_iter, points)
 
     def maximize_criterion(  # noqa: D102
         self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
     ) -> Ascent | None:
-        if stage1.end.leading < threshold:
+        if stage1.eigenvalues[0] < threshold:
             return None
         gamma = self.momentum if self.stage2_momentum else 0.0
 
         def evaluate(log_bandwidths: FloatArray) -> Evaluation:
             return problem.evaluate_for(criterion, log_bandwidths)
 
-        current = evaluate(stage1.end.log_bandwidths)
+        current = evaluate(stage1.log_bandwidths)
         points = [(current.log_bandwidths, problem.criterion_value(criterion, current))]
         velocity = np.zeros_like(current.log_bandwidths)
         n_iter = 0
@@ -82,7 +82,7 @@ class MomentumAscent(Optimizer, name="momentum"):
             moving = _step_size(following.log_bandwidths, current.log_bandwidths) >= self.tol
             current = following
             points.append((current.log_bandwidths, problem.criterion_value(criterion, current)))
-        return Ascent(current, n_iter, AscentPath.of(points))
+        return Ascent.ending_at(current, n_iter, points)
 
 
 def _project(problem: Problem, log_bandwidths: FloatArray) -> FloatArray:

@@ -1,0 +1,182 @@
+"""Stage 1 of the search (Algorithm B.3): it knows neither criterion nor threshold, so several searches can share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from kfrc._numerics import as_generator
+from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
+from kfrc._validation import check_data, check_number, check_positive_int
+from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
+from kfrc.bandwidth.problem import Problem
+from kfrc.bandwidth.projections import project_anisotropy, project_level
+from kfrc.gram import GramFamily, gram_family
+from kfrc.kernels import Kernel
+
+_START_SPREAD = 0.5
+"""Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Data, kernel, bounds and optimizer of a search, checked once.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    family : GramFamily
+    optimizer : Optimizer
+    max_anisotropy : float
+    log_scale : ndarray of shape (n_features,)
+        Logarithm of the features' standard deviations.
+    level_bounds : tuple of float
+    starts : tuple of ndarray
+        Log-bandwidths to begin at.
+    """
+
+    X: FloatArray
+    family: GramFamily
+    optimizer: Optimizer
+    max_anisotropy: float
+    log_scale: FloatArray
+    level_bounds: tuple[float, float]
+    starts: tuple[FloatArray, ...]
+
+    def problem(self, n_clusters: int) -> Problem:
+        """The optimization problem, with its own evaluation counter and warm starts."""
+        return Problem(self.family, n_clusters, self.max_anisotropy, self.log_scale, self.level_bounds)
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """Stage 1 from every start, to be refined for any criterion, threshold and number of clusters.
+
+    Attributes
+    ----------
+    space : SearchSpace
+    ascents : tuple of Ascent
+        One per start.
+    n_evaluations : tuple of int
+        Spectra computed by each.
+    """
+
+    space: SearchSpace
+    ascents: tuple[Ascent, ...]
+    n_evaluations: tuple[int, ...]
+
+
+def explore_bandwidths(
+    X: ArrayLike,
+    *,
+    kernel: str | Kernel = "sum",
+    max_anisotropy: float = 5.0,
+    n_starts: int = 5,
+    optimizer: str | Optimizer = "lbfgs",
+    level: float | None = None,
+    level_bounds: tuple[float, float] | None = None,
+    approximation: str = "auto",
+    rank: int | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    **optimizer_options: Any,
+) -> Exploration:
+    """Run stage 1 once, to share it between several calls of :func:`kfrc.bandwidth.select_bandwidths`.
+
+    The parameters are those of :func:`kfrc.bandwidth.select_bandwidths`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import scale
+    >>> from kfrc.bandwidth import explore_bandwidths, select_bandwidths
+    >>> X = scale(load_iris().data)
+    >>> shared = explore_bandwidths(X, n_starts=2, random_state=0)
+    >>> results = [select_bandwidths(X, 3, criterion=c, threshold=0.2, exploration=shared) for c in ("sum", "gap")]
+    >>> len(results)
+    2
+    """
+    space = search_space(
+        X,
+        kernel=kernel,
+        max_anisotropy=max_anisotropy,
+        n_starts=n_starts,
+        optimizer=optimizer,
+        level=level,
+        level_bounds=level_bounds,
+        approximation=approximation,
+        rank=rank,
+        random_state=random_state,
+        **optimizer_options,
+    )
+
+    def run(start: FloatArray) -> tuple[Ascent, int]:
+        problem = space.problem(n_clusters=2)
+        return space.optimizer.maximize_leading(problem, start), problem.n_evaluations
+
+    finished = Parallel(n_jobs=n_jobs)(delayed(run)(start) for start in space.starts)
+    return Exploration(space, tuple(ascent for ascent, _ in finished), tuple(count for _, count in finished))
+
+
+def search_space(
+    X: ArrayLike,
+    *,
+    kernel: str | Kernel,
+    max_anisotropy: float,
+    n_starts: int,
+    optimizer: str | Optimizer,
+    level: float | None,
+    level_bounds: tuple[float, float] | None,
+    approximation: str,
+    rank: int | None,
+    random_state: RandomStateLike,
+    **optimizer_options: Any,
+) -> SearchSpace:
+    """Check the arguments of a search and draw its starts."""
+    data = check_data(X)
+    resolved = Optimizer.resolve(optimizer, **optimizer_options)
+    max_anisotropy = check_number(max_anisotropy, "max_anisotropy", minimum=1.0)
+    n_starts = check_positive_int(n_starts, "n_starts")
+    bounds = _level_bounds(level, level_bounds, resolved)
+    log_scale = _log_standard_deviations(data)
+    starts = draw_starts(log_scale, n_starts, max_anisotropy, bounds, random_state)
+    family = gram_family(data, Kernel.resolve(kernel), approximation, rank)
+    return SearchSpace(data, family, resolved, max_anisotropy, log_scale, bounds, tuple(starts))
+
+
+def draw_starts(
+    log_scale: FloatArray,
+    n_starts: int,
+    max_anisotropy: float,
+    level_bounds: tuple[float, float],
+    random_state: RandomStateLike,
+) -> list[FloatArray]:
+    """Starting log-bandwidths: log σ, then log σ + N(0, 0.5²) (Algorithm B.3, lines 4 to 10)."""
+    streams = as_generator(random_state).spawn(n_starts)
+    starts = [log_scale]
+    starts += [log_scale + _START_SPREAD * rng.standard_normal(len(log_scale)) for rng in streams[1:]]
+    return [project_level(project_anisotropy(start, max_anisotropy), log_scale, level_bounds) for start in starts]
+
+
+def _level_bounds(level: float | None, bounds: tuple[float, float] | None, optimizer: Optimizer) -> tuple[float, float]:
+    if level is not None:
+        if bounds is not None:
+            raise ValueError("give level or level_bounds, not both")
+        value = check_number(level, "level", minimum=-np.inf)
+        return (value, value)
+    low, high = optimizer.default_level_bounds if bounds is None else bounds
+    if not low <= high:
+        raise ValueError(f"level_bounds must be (low, high) with low <= high, got ({low:g}, {high:g})")
+    return (float(low), float(high))
+
+
+def _log_standard_deviations(X: FloatArray) -> FloatArray:
+    scale = X.std(axis=0, ddof=1)
+    if (scale <= 0).any():
+        raise ValueError(
+            f"column(s) {np.flatnonzero(scale <= 0).tolist()} of X are constant: leave them out of the search"
+        )
+    return np.log(scale)
