@@ -34,7 +34,7 @@ def check_clusters_for_fit(n_clusters: Any, n_samples: int) -> int:
         warnings.warn(
             "n_clusters = 1 is trivial: every membership is 1. Use at least 2 clusters",
             TrivialPartitionWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return n_clusters
 
@@ -171,7 +171,7 @@ def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> I
         warnings.warn(
             f"{len(dropped)} constant column(s) carry no information and are left out: {shown}",
             ConstantFeatureWarning,
-            stacklevel=3,
+            stacklevel=5,
         )
     return np.flatnonzero(~constant)
 

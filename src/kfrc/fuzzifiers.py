@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import brentq
 
-from kfrc._numerics import Interval
+from kfrc._numerics import Interval, row_blocks
 from kfrc._registry import Registered
 from kfrc._typing import FloatArray
 
 _BISECTIONS = 200  # enough to exhaust float64 even for multipliers that start 300 decades apart
-_LARGEST_M_STEP = 40  # the numerical limit m → m_max is looked for up to m = 2^40
+_BLOCK_ELEMENTS = 1 << 15  # of distances per block: a dozen temporaries of this size fit a level-2 cache
+_LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Fuzzifier(Registered, ABC):
 
     m: float = 2.0
     m_range: ClassVar[Interval] = Interval(1, math.inf)
+    _needs_order: ClassVar[bool] = True
+    """Whether the membership step wants rows sorted; only where all clusters are always active it does not."""
 
     def __post_init__(self) -> None:
         if isinstance(self.m, bool) or not isinstance(self.m, (int, float, np.integer, np.floating)):
@@ -105,7 +109,7 @@ class Fuzzifier(Registered, ABC):
         U : ndarray of shape (n_samples, n_clusters)
             Rows sum to one. A row with zeros in ``distances`` is shared equally among those clusters.
         """
-        return _solve_rows(distances, self._positive_memberships)
+        return _solve_rows(distances, self._positive_memberships, ordered=self._needs_order)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
         """Membership step for rows sorted ascending whose first entry is 1: here by bisection on the multiplier."""
@@ -137,41 +141,41 @@ class Fuzzifier(Registered, ABC):
         return float(self.value(u) * self.second_derivative(u) / (2.0 * self.derivative(u) ** 2))
 
     def threshold(self, n_clusters: int) -> float:
-        """τ = lim 1/κ as m → m_max (Section 3.3): above it no m whatever collapses."""
-        if math.isfinite(self.m_range.high):
-            edge = self.m_range.high if self.m_range.high in self.m_range else np.nextafter(self.m_range.high, 0.0)
-            return self.with_m(float(edge)).inverse_kappa(n_clusters)
-        best = 0.0
-        with np.errstate(all="ignore"):
-            for exponent in range(1, _LARGEST_M_STEP):
-                value = self.with_m(max(self.m_range.low, 0.0) + 2.0**exponent).inverse_kappa(n_clusters)
-                if not math.isfinite(value) or abs(value - best) <= 1e-9 * value:
-                    break
-                best = value
-        return best
+        """τ: the largest 1/κ over all m, which is its limit as m → m_max (Section 3.3); above it no m collapses."""
+        return max(value for _, value in self._inverse_kappas(n_clusters))
 
     def critical_m(self, n_clusters: int, leading_eigenvalue: float) -> float:
-        """m*: the fuzziness at which the uniform solution becomes stable, 1/κ(m*) = λ₁; ``inf`` if it never does."""
-        if leading_eigenvalue >= self.threshold(n_clusters):
-            return math.inf
-        if leading_eigenvalue <= 0:
-            return self.m_range.low
+        """m*: the smallest fuzziness at which the uniform solution is stable, 1/κ(m*) = λ₁; ``inf`` if it never is."""
+        below = self.m_range.low
+        for m, value in self._inverse_kappas(n_clusters):
+            if value > leading_eigenvalue:
+                if below == self.m_range.low:
+                    return below
+                return float(
+                    brentq(
+                        lambda m: self.with_m(m).inverse_kappa(n_clusters) - leading_eigenvalue,
+                        below,
+                        m,
+                        xtol=1e-14,
+                        rtol=1e-14,
+                    )
+                )
+            below = m
+        return math.inf
 
-        def excess(m: float) -> float:
-            return self.with_m(m).inverse_kappa(n_clusters) - leading_eigenvalue
-
-        span = self.m_range.high - self.m_range.low
-        low_step = 1.0 if math.isinf(span) else span / 2
-        while excess(self.m_range.low + low_step) > 0:
-            low_step /= 2
-        if math.isfinite(span):
-            high = self.m_range.high
+    def _inverse_kappas(self, n_clusters: int) -> Iterator[tuple[float, float]]:
+        """1/κ along m from next to the hard limit up to the largest m, on a grid dense enough to bracket by."""
+        low, high = self.m_range.low, self.m_range.high
+        if math.isfinite(high):
+            steps = low + (high - low) * np.concatenate([2.0 ** np.arange(-40, -5), np.linspace(2.0**-5, 1.0, 63)])
+            steps = steps if high in self.m_range else steps[:-1]
         else:
-            high_step = low_step
-            while excess(self.m_range.low + high_step) < 0:
-                high_step *= 2
-            high = self.m_range.low + high_step
-        return float(brentq(excess, self.m_range.low + low_step, high, xtol=1e-14, rtol=1e-14))
+            steps = low + 2.0 ** np.arange(-40, _LARGEST_M_STEP, 0.25)
+        with np.errstate(all="ignore"):
+            for m in steps.tolist():
+                value = self.with_m(m).inverse_kappa(n_clusters)
+                if math.isfinite(value):
+                    yield m, value
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,7 @@ class Power(Fuzzifier, name="power"):
 
     m: float = 2.0
     m_range: ClassVar[Interval] = Interval(1, math.inf)
+    _needs_order: ClassVar[bool] = False
 
     def value(self, u: Any) -> Any:  # noqa: D102
         return u**self.m
@@ -204,8 +209,9 @@ class Power(Fuzzifier, name="power"):
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
         # u ∝ A^(−1/(m−1)); distances are relative to the row's smallest, so nothing overflows as m → 1.
-        U = np.exp(np.log(distances) * (-1.0 / (self.m - 1)))
-        return U / U.sum(axis=1, keepdims=True)
+        U = np.reciprocal(distances) if self.m == 2 else distances ** (-1.0 / (self.m - 1))
+        U /= U.sum(axis=1, keepdims=True)
+        return U
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
         return (self.m - 1) / (2 * self.m)
@@ -360,18 +366,38 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
         return -math.log1p(-1.0 / n_clusters) / 2.0
 
 
-def _solve_rows(distances: FloatArray, positive_memberships: Any) -> FloatArray:
-    """Sort each row and scale it to a smallest distance of one, solve, undo; rows with zeros are shared."""
+def _solve_rows(
+    distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray], *, ordered: bool
+) -> FloatArray:
+    """Membership step for any distances from one for rows whose smallest distance is one.
+
+    Works on row blocks that stay in cache; rows with zeros are shared among the clusters at distance zero.
+    """
     distances = np.asarray(distances, dtype=np.float64)
+    U = np.empty_like(distances)
+    # A ratio of distances beyond the range of floats is as good as infinite.
+    with np.errstate(over="ignore", under="ignore"):
+        for rows in row_blocks(len(distances), distances.shape[1], _BLOCK_ELEMENTS):
+            U[rows] = _solve_block(distances[rows], positive_memberships, ordered)
+    return U
+
+
+def _solve_block(
+    distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray], ordered: bool
+) -> FloatArray:
     smallest = distances.min(axis=1, keepdims=True)
     regular = (smallest > 0) & np.isfinite(smallest)
-    relative = distances / np.where(regular, smallest, 1.0)
-    order = np.argsort(relative, axis=1, kind="stable")
-    ordered = np.take_along_axis(relative, order, axis=1)
-    ordered = np.where(regular, ordered, 1.0)
-    U = np.empty_like(ordered)
-    np.put_along_axis(U, order, positive_memberships(ordered), axis=1)
-    if not regular.all():
+    all_regular = bool(regular.all())
+    relative = distances / (smallest if all_regular else np.where(regular, smallest, 1.0))
+    if not all_regular:
+        relative = np.where(regular, relative, 1.0)
+    if ordered:
+        order = np.argsort(relative, axis=1)
+        U = np.empty_like(relative)
+        np.put_along_axis(U, order, positive_memberships(np.take_along_axis(relative, order, axis=1)), axis=1)
+    else:
+        U = positive_memberships(relative)
+    if not all_regular:
         nearest = distances == smallest
         U = np.where(regular, U, nearest / nearest.sum(axis=1, keepdims=True))
     return U

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -157,25 +156,28 @@ class FuzzyClusterer(
         self.uniformity_ = uniformity_index(solution.memberships) if solution.memberships.shape[1] > 1 else 0.0
 
     def _warn_about(self, solution: RelationalSolution, fuzzifier: Fuzzifier, leading_eigenvalue: Any) -> None:
-        """Say what a user must know of how the run ended; ``leading_eigenvalue`` is called only on collapse."""
+        """Say what a user must know of how the run ended; ``leading_eigenvalue`` is called only on collapse.
+
+        Called from ``fit``, which scikit-learn's callback decorator wraps: hence the stack levels.
+        """
         if solution.status is Status.COLLAPSED:
             warnings.warn(
                 _collapse_message(fuzzifier, solution.memberships.shape[1], leading_eigenvalue()),
                 UniformCollapseWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif solution.status is Status.MAX_ITER:
             warnings.warn(
                 f"the memberships still moved after max_iter = {solution.n_iter} iterations: raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if solution.negative_distances:
             warnings.warn(
                 "the dissimilarities are not squared distances of any Euclidean space: some samples had a negative "
                 "distance to a center, which was taken as zero. Square plain distances first, or embed them",
                 NonEuclideanWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -188,13 +190,13 @@ def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) 
         f"kappa = {kappa:.4g} and lambda_1 = {leading_eigenvalue:.4g} give kappa * lambda_1 = "
         f"{kappa * leading_eigenvalue:.4g}"
     )
-    if math.isfinite(critical):
+    if kappa * leading_eigenvalue <= 1:
         return (
             f"{opening} <= 1, so the {name} fuzzifier collapses on these dissimilarities for every m >= m* = "
             f"{critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, which looks "
             "for bandwidths that cannot collapse"
         )
     return (
-        f"{opening} > 1, so the uniform solution is not stable and another start escapes it: "
-        'use init="spectral" or a larger n_init'
+        f"{opening} > 1, so the uniform solution is not stable (m = {t.m:g} < m* = {critical:.4g}) and the run was "
+        'stopped before it could leave it: use init="spectral", a larger n_init or a larger max_iter'
     )

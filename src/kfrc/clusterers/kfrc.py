@@ -20,6 +20,7 @@ from kfrc._validation import (
     find_varying_columns,
 )
 from kfrc.bandwidth import BandwidthResult, Optimizer, select_bandwidths
+from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.bandwidth.search import is_linear_limit
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
@@ -96,7 +97,7 @@ class KFRC(FuzzyClusterer):
     critical_m_ : float
         m*: the fuzziness at which a fit with these bandwidths would collapse; ``inf`` if none does.
     stable_ : bool
-        λ₁ ≥ τ: no fuzziness collapses.
+        λ₁ ≥ τ, up to the 10⁻⁶ that the search accepts: no fuzziness collapses.
     importance_weights_ : ndarray of shape (n_features,)
         W_j ∝ 1/θ_j.
     effective_n_features_ : float
@@ -307,7 +308,7 @@ class KFRC(FuzzyClusterer):
 
     def _store_stability(self, fuzzifier: Fuzzifier, n_clusters: int) -> None:
         leading = float(self.eigenvalues_[0])
-        self.stable_ = n_clusters == 1 or leading >= fuzzifier.threshold(n_clusters)
+        self.stable_ = n_clusters == 1 or leading >= fuzzifier.threshold(n_clusters) - FEASIBILITY_TOL
         self.critical_m_ = fuzzifier.critical_m(n_clusters, leading) if n_clusters > 1 else np.inf
 
     def _store_centers(self, solution: RelationalSolution, gram: Gram) -> None:

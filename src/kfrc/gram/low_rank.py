@@ -109,14 +109,48 @@ class ChebyshevGrams(GramFamily):
         """Features that need about the same number of polynomials, treated together."""
         ratio = self.half_range / bandwidths
         needed = _rounded_degree(chebyshev_degree(ratio, self.tol))
-        return [
-            _CoreGroup.build(self, np.flatnonzero(needed == degree), int(degree), ratio) for degree in np.unique(needed)
+        cores = [
+            _Core.build(self.kernel, np.flatnonzero(needed == degree), int(degree), ratio)
+            for degree in np.unique(needed)
         ]
+        # What a feature leaves out counts relative to the largest part of the whole kernel.
+        cutoff = self.tol * max(float(core.values.max()) for core in cores)
+        groups, offset = [], 0
+        for core in cores:
+            rank = max(int((core.values > cutoff).sum(axis=1).max()), 1)
+            roots = core.roots(rank)
+            centers = roots @ self.moments(core.degree)[core.features, 1:, None]
+            groups.append(_CoreGroup(self.kernel, core.features, core.degree, core.squares, roots, centers, offset))
+            offset += len(core.features) * rank
+        return groups
+
+
+@dataclass(frozen=True)
+class _Core:
+    """Eigendecomposition of the cores B (without T₀) of the features that share a number of polynomials."""
+
+    features: IntArray
+    degree: int
+    squares: FloatArray
+    values: FloatArray
+    vectors: FloatArray
+
+    @classmethod
+    def build(cls, kernel: AdditiveKernel, features: IntArray, degree: int, ratio: FloatArray) -> _Core:
+        _, grid_squares = _chebyshev_grid(degree)
+        squares = grid_squares * (ratio[features] ** 2)[:, None, None]
+        values, vectors = np.linalg.eigh(_to_coefficients(kernel.profile(squares))[:, 1:, 1:])
+        return cls(features, degree, squares, values[:, ::-1], vectors[:, :, ::-1])
+
+    def roots(self, rank: int) -> FloatArray:
+        """Rows L with B ≈ LᵀL, of shape (g, rank, N − 1)."""
+        weights = np.sqrt(np.maximum(self.values[:, :rank], 0.0))
+        return np.swapaxes(self.vectors[:, :, :rank] * weights[:, None, :], 1, 2)
 
 
 @dataclass(frozen=True)
 class _CoreGroup:
-    """Cores of the features that share a number of polynomials.
+    """Everything about the features that share a number of polynomials, at one vector of bandwidths.
 
     Attributes
     ----------
@@ -127,11 +161,11 @@ class _CoreGroup:
     squares : ndarray of shape (g, N, N)
         ((x − y) / θ)² on the Chebyshev grid.
     roots : ndarray of shape (g, r, N − 1)
-        Rows L with B = LᵀL once T₀ is gone; zero rows pad to a common r.
-    keep : ndarray of shape (g, r)
-        Which rows are not padding.
-    offsets : ndarray of shape (g, r, 1)
+        Rows L with B = LᵀL once T₀ is gone.
+    centers : ndarray of shape (g, r, 1)
         L times the mean of the polynomials: what centers the features.
+    offset : int
+        Where the g·r columns of this group begin among all features.
     """
 
     kernel: AdditiveKernel
@@ -139,29 +173,18 @@ class _CoreGroup:
     degree: int
     squares: FloatArray
     roots: FloatArray
-    keep: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
-    offsets: FloatArray
+    centers: FloatArray
+    offset: int
 
-    @classmethod
-    def build(cls, family: ChebyshevGrams, features: IntArray, degree: int, ratio: FloatArray) -> _CoreGroup:
-        _, grid_squares = _chebyshev_grid(degree)
-        squares = grid_squares * (ratio[features] ** 2)[:, None, None]
-        core = _to_coefficients(family.kernel.profile(squares))[:, 1:, 1:]
-        values, vectors = np.linalg.eigh(core)
-        values, vectors = values[:, ::-1], vectors[:, :, ::-1]
-        keep = values > family.tol * values[:, :1]
-        rank = int(keep.sum(axis=1).max())
-        keep = keep[:, :rank]
-        weights = np.sqrt(np.where(keep, values[:, :rank], 0.0))
-        roots = np.swapaxes(vectors[:, :, :rank] * weights[:, None, :], 1, 2)
-        offsets = roots @ family.moments(degree)[features, 1:, None]
-        return cls(family.kernel, features, degree, squares, roots, keep, offsets)
+    @property
+    def rank(self) -> int:
+        return self.roots.shape[0] * self.roots.shape[1]
 
-    def feature_rows(self, polynomials: FloatArray) -> FloatArray:
-        """Centered features of some samples, of shape (r_total, n_rows)."""
-        rows = self.roots @ polynomials[:, 1:]
-        rows -= self.offsets
-        return rows.reshape(-1, rows.shape[2]) if self.keep.all() else rows[self.keep]
+    def write_features(self, polynomials: FloatArray, out: FloatArray) -> None:
+        """Centered features of some samples, into their rows of ``out``, of shape (total rank, n_rows)."""
+        target = out[self.offset : self.offset + self.rank].reshape(*self.roots.shape[:2], out.shape[1])
+        np.matmul(self.roots, polynomials[:, 1:], out=target)
+        target -= self.centers
 
     @cached_property
     def core_derivative(self) -> FloatArray:
@@ -188,29 +211,30 @@ class ChebyshevGram(FeatureGram):
 
     @property
     def rank(self) -> int:  # noqa: D102
-        return sum(int(group.keep.sum()) for group in self._groups)
+        return sum(group.rank for group in self._groups)
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:  # noqa: D102
         if self._stored is None and 8 * self.n_samples * self.rank <= _FEATURE_BYTES:
             stored = np.empty((self.rank, self.n_samples))
-            for rows, features in self._make_blocks():
-                stored[:, rows] = features
+            for rows in self._row_blocks():
+                self._write(rows, stored[:, rows])
             self._stored = stored
         if self._stored is not None:
             for rows in row_blocks(self.n_samples, self.rank, _BLOCK_ELEMENTS):
                 yield rows, self._stored[:, rows].T
         else:
-            for rows, features in self._make_blocks():
+            for rows in self._row_blocks():
+                features = np.empty((self.rank, rows.stop - rows.start))
+                self._write(rows, features)
                 yield rows, features.T
 
-    def _make_blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+    def _row_blocks(self) -> Iterator[slice]:
         largest = max(group.degree for group in self._groups)
-        for rows in self.family.blocks(largest, self.family.n_features):
-            parts = [
-                group.feature_rows(self.family.polynomials(rows, group.features, group.degree))
-                for group in self._groups
-            ]
-            yield rows, np.vstack(parts) if len(parts) > 1 else parts[0]
+        return self.family.blocks(largest, self.family.n_features)
+
+    def _write(self, rows: slice, out: FloatArray) -> None:
+        for group in self._groups:
+            group.write_features(self.family.polynomials(rows, group.features, group.degree), out)
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
         # Σ G∘∂K = [Σ_r w_r aᵀ ∂B a + 2 bᵀ ∂B t̄] / n with a = Tᵀ v_r, b = Tᵀ q, t̄ = Tᵀ 1.

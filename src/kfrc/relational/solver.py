@@ -234,7 +234,7 @@ def _descend(
         following = _evaluate(dissimilarity, t, proposal)
         if following.objective > state.objective + _DESCENT_TOL * abs(state.objective):
             following = _halve(dissimilarity, t, state, proposal)
-        if float(np.abs(following.U - state.U).max()) <= tol:
+        if float(np.abs(following.U - state.U).max()) <= tol and not _may_still_leave_uniformity(following.U, tol):
             status = Status.CONVERGED
         state = following
         negative |= state.negative
@@ -251,6 +251,12 @@ def _descend(
         squared_norms=centers.squared_norms,
         negative_distances=negative,
     )
+
+
+def _may_still_leave_uniformity(U: FloatArray, tol: float) -> bool:
+    """Whether U is close to 1/c but not yet there: a slow step then says nothing, as an unstable mode grows from it."""
+    deviation = float(np.abs(U - 1.0 / U.shape[1]).max())
+    return tol < deviation <= COLLAPSE_TOL and U.shape[1] > 1
 
 
 def _halve(dissimilarity: Dissimilarity, t: Fuzzifier, state: _State, proposal: FloatArray) -> _State:

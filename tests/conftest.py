@@ -1,0 +1,76 @@
+"""Data and reference numbers shared by the tests."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from sklearn.datasets import load_iris, load_wine
+
+settings.register_profile("stable", deadline=None, derandomize=True, max_examples=40, print_blob=True)
+settings.load_profile("stable")
+
+GOLDEN = Path(__file__).parent / "golden"
+SHARED = Path(__file__).parents[2] / "shared"
+FULL_ORACLES = os.environ.get("KFRC_FULL_ORACLES", "") == "1"
+
+
+def scale_columns(X):
+    """What R's scale() does: mean 0 and standard deviation 1 with ddof = 1."""
+    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+
+
+@pytest.fixture(scope="session")
+def iris():
+    """Iris with columns scaled as in R."""
+    return scale_columns(load_iris().data)
+
+
+@pytest.fixture(scope="session")
+def wine():
+    """Wine with columns scaled as in R."""
+    return scale_columns(load_wine().data)
+
+
+@pytest.fixture(scope="session")
+def scaled(iris, wine):
+    """The data sets whose reference numbers are part of the repository."""
+    return {"iris": iris, "wine": wine}
+
+
+@pytest.fixture(scope="session")
+def blobs():
+    """Three well-separated groups of 20 points in the plane, and their labels."""
+    rng = np.random.default_rng(7)
+    centers = np.array([[0.0, 0.0], [8.0, 1.0], [3.0, 9.0]])
+    labels = np.repeat(np.arange(3), 20)
+    return centers[labels] + rng.standard_normal((60, 2)), labels
+
+
+@pytest.fixture(scope="session")
+def golden_arrays():
+    """Reader of the arrays in tests/golden."""
+
+    def read(name):
+        with np.load(GOLDEN / f"{name}.npz") as arrays:
+            return dict(arrays)
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def golden_scalars():
+    """Reader of the JSON files in tests/golden."""
+    return lambda name: json.loads((GOLDEN / f"{name}.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """Folder of reference numbers and data that are not part of the repository."""
+    if not (SHARED / "oracles").is_dir():
+        pytest.skip("needs the reference numbers in ../shared/oracles beside the repository")
+    return SHARED

@@ -1,0 +1,248 @@
+"""What holds for every registered fuzzifier, at every m of its range."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
+
+from kfrc.fuzzifiers import Fuzzifier, Power
+
+ALGEBRA = 1e-10
+
+
+@dataclass(frozen=True)
+class Bisected(Fuzzifier):
+    """Another fuzzifier's t, with the membership step of the base class."""
+
+    of: Fuzzifier = None
+
+    def __post_init__(self):
+        pass
+
+    def value(self, u):
+        return self.of.value(u)
+
+    def derivative(self, u):
+        return self.of.derivative(u)
+
+    def second_derivative(self, u):
+        return self.of.second_derivative(u)
+
+    def inverse_derivative(self, slope):
+        return self.of.inverse_derivative(slope)
+
+
+def bisect(t, distances):
+    return Bisected(of=t).memberships(distances)
+
+
+interior = st.floats(1e-3, 1 - 1e-3)
+
+
+@given(fuzzifiers())
+def test_endpoints_are_fixed(t):
+    assert t.value(np.float64(0.0)) == 0.0
+    assert t.value(np.float64(1.0)) == pytest.approx(1.0, abs=1e-14)
+
+
+@given(fuzzifiers(), interior)
+def test_value_increases_and_stays_inside_the_unit_interval(t, u):
+    step = 1e-3 * min(u, 1 - u)
+    assert 0 <= t.value(u - step) <= t.value(u) <= t.value(u + step) <= 1
+    assert t.derivative(u) > 0
+
+
+@given(fuzzifiers(), interior)
+def test_fuzzifier_is_strictly_convex(t, u):
+    # Relative: near the hard end of m the curvature is tiny, but it is never absent.
+    assert t.second_derivative(u) > 0
+    assert t.derivative(u) < t.derivative(u + 0.5 * (1 - u))
+
+
+@given(fuzzifiers(), interior)
+def test_value_lies_below_the_diagonal(t, u):
+    assert t.value(u) <= u * (1 + 1e-14)
+
+
+@given(fuzzifiers(), st.floats(0.02, 0.98))
+def test_derivatives_are_the_slopes_of_the_functions_they_differentiate(t, u):
+    h = 1e-5 * min(u, 1 - u)
+    first = (t.value(u + h) - t.value(u - h)) / (2 * h)
+    second = (t.derivative(u + h) - t.derivative(u - h)) / (2 * h)
+    assert t.derivative(u) == pytest.approx(first, rel=1e-5, abs=1e-7)
+    assert t.second_derivative(u) == pytest.approx(second, rel=1e-5, abs=1e-7)
+
+
+@given(fuzzifiers(), st.integers(2, 12), st.floats(1.001, 1.5))
+def test_inverse_kappa_rises_with_m_towards_the_threshold(t, n_clusters, factor):
+    threshold = t.threshold(n_clusters)
+    assert 0 < t.inverse_kappa(n_clusters) <= threshold * (1 + 1e-12)
+    fuzzier = t.m * factor
+    assume(fuzzier in t.m_range)
+    assert t.with_m(fuzzier).inverse_kappa(n_clusters) >= t.inverse_kappa(n_clusters) * (1 - 1e-12)
+
+
+@given(fuzzifiers(), st.integers(2, 12))
+def test_closed_form_of_kappa_equals_its_definition(t, n_clusters):
+    u = np.float64(1 / n_clusters)
+    by_definition = 2 * t.derivative(u) ** 2 / (t.value(u) * t.second_derivative(u))
+    assert t.kappa(n_clusters) == pytest.approx(by_definition, rel=1e-9)
+    assert t.inverse_kappa(n_clusters) == pytest.approx(Fuzzifier.inverse_kappa(t, n_clusters), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", FUZZIFIERS)
+@pytest.mark.parametrize("n_clusters", [2, 3, 7, 20])
+def test_closed_form_of_the_threshold_equals_the_numerical_limit(name, n_clusters):
+    t = Fuzzifier.from_name(name)
+    assert t.threshold(n_clusters) == pytest.approx(Fuzzifier.threshold(t, n_clusters), rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("power", 0.5), ("exponential", 0.5), ("quadratic", 0.25), ("complementary_root", 0.5 * math.log(4 / 3))],
+)
+def test_thresholds_are_those_of_the_paper(name, expected):
+    assert Fuzzifier.from_name(name).threshold(4) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.sampled_from(FUZZIFIERS), st.integers(2, 12), st.floats(0.02, 0.98))
+def test_kappa_times_the_eigenvalue_is_one_at_the_critical_m(name, n_clusters, share):
+    t = Fuzzifier.from_name(name)
+    eigenvalue = share * t.threshold(n_clusters)
+    critical = t.critical_m(n_clusters, eigenvalue)
+    assert critical in t.m_range
+    assert t.with_m(critical).inverse_kappa(n_clusters) == pytest.approx(eigenvalue, rel=1e-8)
+    assert critical == pytest.approx(Fuzzifier.critical_m(t, n_clusters, eigenvalue), rel=1e-8)
+
+
+@pytest.mark.parametrize("name", FUZZIFIERS)
+def test_no_m_is_critical_above_the_threshold(name):
+    t = Fuzzifier.from_name(name)
+    assert t.critical_m(3, t.threshold(3)) == math.inf
+    assert t.critical_m(3, 1.0) == math.inf
+
+
+@given(fuzzifiers(), interior)
+def test_inverse_derivative_undoes_the_derivative(t, u):
+    # Conditioning: an error ε in the slope t′ is an error ε t′/t″ in u.
+    slack = 1e-14 * t.derivative(u) / t.second_derivative(u)
+    assert float(t.inverse_derivative(t.derivative(u))) == pytest.approx(u, abs=1e-12 + 10 * slack)
+
+
+@given(fuzzifiers(), st.floats(1e-6, 1e6))
+def test_closed_form_of_the_inverse_derivative_equals_bisection(t, slope):
+    u = float(Fuzzifier.inverse_derivative(t, slope))
+    inside = min(max(u, 1e-9), 1 - 1e-9)
+    slack = 1e-14 * t.derivative(inside) / t.second_derivative(inside)
+    assert float(t.inverse_derivative(slope)) == pytest.approx(u, abs=1e-10 + 10 * slack)
+
+
+@given(fuzzifiers(), distance_rows())
+def test_memberships_lie_on_the_simplex(t, distances):
+    U = t.memberships(distances)
+    assert U.shape == distances.shape
+    assert (U >= 0).all()
+    assert_allclose(U.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+
+
+@given(fuzzifiers(), distance_rows(decades=2.0))
+def test_closed_form_memberships_equal_bisection(t, distances):
+    assert_allclose(t.memberships(distances), bisect(t, distances), rtol=0, atol=ALGEBRA)
+
+
+@given(fuzzifiers(), distance_rows(decades=2.0), st.integers(0, 2**32 - 1))
+def test_no_feasible_perturbation_of_the_memberships_is_better(t, distances, seed):
+    U = t.memberships(distances)
+    cost = (t.value(U) * distances).sum(axis=1)
+    rng = np.random.default_rng(seed)
+    for size in (1.0, 1e-1, 1e-2, 1e-3):
+        other = rng.dirichlet(np.ones(U.shape[1]), size=len(U))
+        trial = (1 - size) * U + size * other
+        assert ((t.value(trial) * distances).sum(axis=1) >= cost - 1e-12 * np.abs(cost)).all()
+    vertices = np.eye(U.shape[1])
+    for vertex in vertices:
+        assert ((t.value(vertex) * distances).sum(axis=1) >= cost * (1 - 1e-12)).all()
+
+
+@given(fuzzifiers(), distance_rows())
+def test_nearer_centers_get_no_smaller_memberships(t, distances):
+    U = t.memberships(distances)
+    order = np.argsort(distances, axis=1)
+    assert (np.diff(np.take_along_axis(U, order, axis=1), axis=1) <= 1e-12).all()
+
+
+@given(fuzzifiers(), distance_rows(), st.integers(-100, 100))
+def test_memberships_do_not_depend_on_the_scale_of_the_distances(t, distances, exponent):
+    assert_allclose(t.memberships(2.0**exponent * distances), t.memberships(distances), rtol=0, atol=1e-13)
+
+
+@given(fuzzifiers(), distance_rows(), st.randoms(use_true_random=False))
+def test_memberships_follow_a_permutation_of_the_clusters(t, distances, random):
+    order = list(range(distances.shape[1]))
+    random.shuffle(order)
+    assert_allclose(t.memberships(distances[:, order]), t.memberships(distances)[:, order], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", FUZZIFIERS)
+@pytest.mark.parametrize("position", [0.0, 0.5, 1.0])
+def test_zero_distances_share_the_row_equally(name, position):
+    t = build_fuzzifier(name, position)
+    U = t.memberships(np.array([[0.0, 1.0, 0.0], [3.0, 0.0, 1.0], [0.0, 0.0, np.inf], [0.0, 0.0, 0.0]]))
+    third = 1 / 3
+    assert_allclose(U, [[0.5, 0, 0.5], [0, 1, 0], [0.5, 0.5, 0], [third, third, third]], rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("t", [*(build_fuzzifier(n, p) for n in FUZZIFIERS for p in (0.0, 0.5, 1.0)), Blend()], ids=repr)
+def test_infinitely_far_clusters_get_nothing(t):
+    near = np.array([[1.0, 2.0], [1.0, 1.0], [5.0, 1.0]])
+    far = np.insert(near, 1, np.inf, axis=1)
+    U = t.memberships(far)
+    assert (U[:, 1] == 0).all()
+    assert_allclose(U[:, [0, 2]], t.memberships(near), rtol=0, atol=1e-12)
+    assert_allclose(t.memberships(np.array([[np.inf, 4.0, np.inf]])), [[0, 1, 0]], atol=1e-15)
+
+
+@pytest.mark.parametrize("name", FUZZIFIERS)
+@pytest.mark.parametrize("row", [[1e-200, 1e200, 1.0], [1e-310, 1.0, 2.0], [1e300, 1e308, 1e305]])
+def test_distances_at_the_ends_of_the_float_range_give_memberships_without_a_warning(name, row):
+    U = Fuzzifier.from_name(name).memberships(np.array([row]))
+    assert np.isfinite(U).all()
+    assert U.sum() == pytest.approx(1.0)
+    assert U.argmax() == np.argmin(row)
+
+
+@given(st.floats(1.05, 20), distance_rows(decades=2.0))
+def test_base_class_alone_makes_a_working_fuzzifier(m, distances):
+    assert_allclose(PlainPower(m).memberships(distances), Power(m).memberships(distances), rtol=0, atol=1e-9)
+
+
+@given(st.floats(1.5, 6), distance_rows(decades=2.0), st.integers(0, 2**32 - 1))
+def test_memberships_of_a_custom_fuzzifier_are_optimal(m, distances, seed):
+    t = Blend(m)
+    U = t.memberships(distances)
+    assert_allclose(U.sum(axis=1), 1, atol=1e-12)
+    cost = (t.value(U) * distances).sum(axis=1)
+    rng = np.random.default_rng(seed)
+    for size in (1.0, 1e-1, 1e-2):
+        trial = (1 - size) * U + size * rng.dirichlet(np.ones(U.shape[1]), size=len(U))
+        assert ((t.value(trial) * distances).sum(axis=1) >= cost - 1e-9 * cost).all()
+
+
+@pytest.mark.parametrize("name", FUZZIFIERS)
+def test_memberships_approach_the_hard_partition_at_the_hard_end(name):
+    cls = Fuzzifier.registry[name]
+    U = cls(m=cls.m_range.low + 1e-9).memberships(np.array([[1.0, 1.1, 5.0], [2.0, 1.0, 1.5]]))
+    assert_allclose(U, [[1, 0, 0], [0, 1, 0]], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["power", "exponential"])
+def test_memberships_approach_the_uniform_partition_at_the_fuzzy_end(name):
+    U = Fuzzifier.from_name(name, m=1e8).memberships(np.array([[1.0, 1.1, 5.0]]))
+    assert_allclose(U, 1 / 3, rtol=0, atol=1e-6)

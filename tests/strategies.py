@@ -1,0 +1,95 @@
+"""Hypothesis strategies for the objects of the library."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from kfrc.fuzzifiers import Fuzzifier
+
+FUZZIFIERS = list(Fuzzifier.registry)
+NEAR_HARD = 0.02  # distance of m to the hard end; closer, t is a step and every number rounds to 0 or 1
+FUZZIEST = 30.0  # distance of m to the hard end when the range is unbounded
+
+
+@dataclass(frozen=True)
+class Blend(Fuzzifier):
+    """A user's fuzzifier without closed forms: t(u) = (u + u^m) / 2."""
+
+    m: float = 3.0
+
+    def value(self, u):
+        return (u + u**self.m) / 2
+
+    def derivative(self, u):
+        return (1 + self.m * u ** (self.m - 1)) / 2
+
+    def second_derivative(self, u):
+        return self.m * (self.m - 1) * u ** (self.m - 2) / 2
+
+
+@dataclass(frozen=True)
+class PlainPower(Fuzzifier):
+    """u^m as a user would write it: everything else comes from the base class."""
+
+    m: float = 2.0
+
+    def value(self, u):
+        return u**self.m
+
+    def derivative(self, u):
+        return self.m * u ** (self.m - 1)
+
+    def second_derivative(self, u):
+        return self.m * (self.m - 1) * u ** (self.m - 2)
+
+
+def build_fuzzifier(name, position):
+    """The fuzzifier called ``name`` with m at a relative position between its hard and its fuzzy end."""
+    interval = Fuzzifier.registry[name].m_range
+    high = interval.high if math.isfinite(interval.high) else interval.low + FUZZIEST
+    low = interval.low + NEAR_HARD
+    return Fuzzifier.from_name(name, m=low * (high / low) ** position)
+
+
+def fuzzifiers(names=FUZZIFIERS):
+    """Every registered fuzzifier over its whole range of m."""
+    return st.builds(build_fuzzifier, st.sampled_from(names), st.floats(0, 1))
+
+
+@st.composite
+def distance_rows(draw, max_clusters=7, decades=4.0):
+    """Positive distances of a few samples to a few centers, several decades apart."""
+    n_clusters = draw(st.integers(2, max_clusters))
+    n_samples = draw(st.integers(1, 6))
+    logs = draw(
+        st.lists(st.floats(-decades, decades), min_size=n_samples * n_clusters, max_size=n_samples * n_clusters)
+    )
+    return 10.0 ** np.array(logs).reshape(n_samples, n_clusters)
+
+
+@st.composite
+def data_matrices(draw, min_samples=6, max_samples=30, min_features=1, max_features=5):
+    """Random data with a random number of groups, so that the spectrum is neither flat nor rank one."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_samples = draw(st.integers(min_samples, max_samples))
+    n_features = draw(st.integers(min_features, max_features))
+    spread = draw(st.sampled_from([0.0, 2.0, 6.0]))
+    centers = spread * rng.standard_normal((3, n_features))
+    return rng.standard_normal((n_samples, n_features)) + centers[rng.integers(3, size=n_samples)]
+
+
+@st.composite
+def log_bandwidths(draw, n_features, low=-2.0, high=12.0):
+    """Log-bandwidths around a common level, as a search sees them."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    level = draw(st.floats(low, high))
+    return np.clip(level + rng.standard_normal(n_features), low, high)
+
+
+def random_memberships(rng, n_samples, n_clusters, concentration=1.0):
+    """Rows drawn from a Dirichlet distribution."""
+    return rng.dirichlet(np.full(n_clusters, concentration), size=n_samples)

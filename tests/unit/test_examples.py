@@ -1,0 +1,138 @@
+"""The documents and examples: their code runs, prints what they say, and the map names things that exist."""
+
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+]
+ALL_DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\s*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
+SEPARATOR = "=== next block ==="
+
+
+def run_python(arguments, folder):
+    """A fresh interpreter: classes that a document registers must not reach other tests."""
+    environment = os.environ | {
+        "MPLBACKEND": "Agg",
+        "PYTHONIOENCODING": "utf-8",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    command = [sys.executable, *arguments]
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=300)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def assert_same_text(printed, written):
+    """Words must agree exactly and numbers to what a reader would notice; bars follow from the numbers."""
+    printed, written = (text.replace("█", "").split() for text in (printed, written))
+    assert [NUMBER.sub("#", word) for word in printed] == [NUMBER.sub("#", word) for word in written]
+    for a, b in zip(printed, written, strict=True):
+        numbers = [float(number) for number in NUMBER.findall(a)]
+        assert numbers == pytest.approx([float(number) for number in NUMBER.findall(b)], rel=0.02, abs=0.005), (a, b)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_code_blocks_run_and_print_what_the_document_says(document, tmp_path):
+    blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
+    assert blocks, "a document in this list has code"
+    script = tmp_path / "document.py"
+    script.write_text(f'\nprint("{SEPARATOR}")\n'.join(code for code, _ in blocks), encoding="utf-8")
+    outputs = run_python([str(script)], tmp_path).split(SEPARATOR)
+    for output, (_, written) in zip(outputs, blocks, strict=True):
+        if written:
+            assert_same_text(output, written)
+
+
+@pytest.mark.slow
+def test_the_demo_writes_a_figure_and_prints_what_the_readme_shows(tmp_path):
+    printed = run_python([str(ROOT / "examples" / "demo_wine.py")], tmp_path)
+    assert (tmp_path / "kfrc-demo" / "demo_wine.png").stat().st_size > 10_000
+    shown = TEXT_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1]
+    assert_same_text(printed, shown)
+
+
+@pytest.mark.slow
+def test_the_collapse_example_drops_where_it_predicts(tmp_path):
+    figure = tmp_path / "figures" / "collapse.png"
+    printed = run_python([str(ROOT / "examples" / "collapse_iris.py"), "--points", "6", "--out", str(figure)], tmp_path)
+    assert figure.stat().st_size > 10_000
+    assert "never collapses" in printed
+    predicted = float(re.search(r"= ([\d.]+) on$", printed, re.MULTILINE).group(1))
+    drops = re.findall(r"structure up to m = ([\d.]+) \(.*?none from m = ([\d.]+)$", printed, re.MULTILINE)
+    (last, first), (last_followed, _) = [(float(a), float(b)) for a, b in drops]
+    assert predicted == pytest.approx(3.8362, abs=1e-4)
+    assert 0.99 * predicted <= last < predicted < first <= 1.01 * predicted
+    assert last_followed > predicted, "a fit that already has structure keeps it beyond m*"
+
+
+def test_every_test_named_in_the_map_exists():
+    text = (ROOT / "docs" / "theory" / "map.md").read_text(encoding="utf-8")
+    mentioned = set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text))
+    assert mentioned
+    missing = [f"{path}::{name}" for path, name in sorted(mentioned) if name not in functions_in(ROOT / path)]
+    assert not missing
+
+
+def test_every_function_named_in_the_documents_exists():
+    names = {
+        name
+        for document in [*(ROOT / "docs" / "theory").glob("*.md"), ROOT / "README.md"]
+        for name in re.findall(r"`(kfrc(?:\.\w+)+)", document.read_text(encoding="utf-8"))
+    }
+    assert names
+    assert not [name for name in sorted(names) if not exists(name)]
+
+
+@pytest.mark.parametrize("document", ALL_DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_between_documents_lead_somewhere(document):
+    targets = LINK.findall(document.read_text(encoding="utf-8"))
+    local = [target for target in targets if "://" not in target]
+    assert not [target for target in local if not (document.parent / target).exists()]
+
+
+def test_every_decision_is_in_the_index():
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    pages = {path.name for path in folder.glob("*.md")} - {"README.md"}
+    assert pages == set(LINK.findall(index)) & pages
+
+
+def functions_in(path):
+    if not path.exists():
+        return set()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def exists(name):
+    """Whether a dotted name can be imported, attribute by attribute."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for attribute in parts[end:]:
+            if attribute not in getattr(found, "__dataclass_fields__", {}) and not hasattr(found, attribute):
+                return False
+            found = getattr(found, attribute, None)
+        return True
+    return False
