@@ -203,12 +203,20 @@ def _largest_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]
     size = len(M)
     n_pairs = min(n_pairs, size)
     if size <= _LAPACK_MAX_RANK or n_pairs >= size - 1:
-        values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
-        return values[::-1], vectors[:, ::-1]
+        return _lapack_pairs(M, n_pairs)
     start = np.random.default_rng(_START_SEED).standard_normal(size)
     values, vectors = eigsh(M, k=n_pairs, which="LA", v0=start, tol=_LANCZOS_TOL)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
+
+
+def _lapack_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
+    size = len(M)
+    values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
+    if len(values) < n_pairs:
+        # The bisection inside LAPACK's subset driver loses eigenvalues of a (nearly) flat spectrum; the full one does not.
+        values, vectors = np.linalg.eigh(M)
+    return values[: -n_pairs - 1 : -1], vectors[:, : -n_pairs - 1 : -1]
 
 
 def _null_vectors(gram: Gram, scale: FloatArray, n_vectors: int) -> FloatArray:
@@ -234,8 +242,7 @@ def _pairs_by_lapack(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tu
     F -= (means - means.mean())[:, None]
     F *= scale
     F *= (scale / n_samples)[:, None]
-    values, vectors = eigh(F, subset_by_index=[n_samples - n_eigenvalues, n_samples - 1], check_finite=False)
-    return values[::-1], vectors[:, ::-1]
+    return _lapack_pairs(F, n_eigenvalues)
 
 
 def _pairs_by_lanczos(
@@ -262,6 +269,8 @@ def _pairs_by_lanczos(
     try:
         values, vectors = eigsh(operator, k=n_eigenvalues, which="LA", v0=start, ncv=n_vectors, tol=_LANCZOS_TOL)
     except ArpackError:
+        values = np.empty(0)
+    if len(values) < n_eigenvalues:
         # A flat spectrum (tiny bandwidths) has nothing to converge to, a spectrum of few values stops Lanczos early.
         return _pairs_by_lapack(gram, diagonal, n_eigenvalues)
     order = np.argsort(values)[::-1]

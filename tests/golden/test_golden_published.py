@@ -11,10 +11,10 @@ import json
 
 import numpy as np
 import pytest
-from conftest import scale_columns
 from numpy.testing import assert_allclose
 from sklearn.metrics import adjusted_rand_score
 
+from conftest import scale_columns
 from kfrc import KFRC
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import FULL_ORACLES
 from numpy.testing import assert_allclose
 
+from conftest import FULL_ORACLES
 from kfrc.bandwidth import select_bandwidths
 from kfrc.bandwidth.optimizers.momentum import MomentumAscent
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
 
 from kfrc.fuzzifiers import Fuzzifier, Power
+from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
 
 ALGEBRA = 1e-10
 
@@ -199,7 +199,9 @@ def test_zero_distances_share_the_row_equally(name, position):
     assert_allclose(U, [[0.5, 0, 0.5], [0, 1, 0], [0.5, 0.5, 0], [third, third, third]], rtol=0, atol=1e-15)
 
 
-@pytest.mark.parametrize("t", [*(build_fuzzifier(n, p) for n in FUZZIFIERS for p in (0.0, 0.5, 1.0)), Blend()], ids=repr)
+@pytest.mark.parametrize(
+    "t", [*(build_fuzzifier(n, p) for n in FUZZIFIERS for p in (0.0, 0.5, 1.0)), Blend()], ids=repr
+)
 def test_infinitely_far_clusters_get_nothing(t):
     near = np.array([[1.0, 2.0], [1.0, 1.0], [5.0, 1.0]])
     far = np.insert(near, 1, np.inf, axis=1)

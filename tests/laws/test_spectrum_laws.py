@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
-from strategies import data_matrices, log_bandwidths
 
 from kfrc._numerics import double_center
 from kfrc.criteria import Criterion
 from kfrc.gram import gram_family
 from kfrc.kernels import Kernel
 from kfrc.spectrum import Spectrum, eigenvalue_gradients, leading_spectrum, spectrum_of
+from strategies import data_matrices, log_bandwidths
 
 KERNELS = list(Kernel.registry)
 ALGEBRA = 1e-10
@@ -192,9 +192,7 @@ def test_gradients_are_finite_with_duplicated_rows(X, copies, name):
     if np.ptp(X, axis=0).min() == 0:
         return
     for level in (-2.0, 0.0, 5.0, 12.0):
-        spectrum = leading_spectrum(
-            X, np.full(X.shape[1], np.exp(level)), kernel=name, n_eigenvalues=5, gradient=True
-        )
+        spectrum = leading_spectrum(X, np.full(X.shape[1], np.exp(level)), kernel=name, n_eigenvalues=5, gradient=True)
         assert np.isfinite(spectrum.gradients).all()
         assert spectrum.eigenvalues[2:].max() <= 1e-9, "three distinct points span two dimensions"
 

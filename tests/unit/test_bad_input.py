@@ -45,7 +45,7 @@ def with_value(X, value):
     return X
 
 
-# --- data ---------------------------------------------------------------------------------------------------------
+# --- data ---
 
 
 @both
@@ -76,7 +76,7 @@ class TestFunctionsOfData:
             function(with_value(X, np.nan))
 
     def test_refuse_text_and_say_to_encode_it(self, function, X):
-        with pytest.raises(ValueError, match="numeric.*encode text"):
+        with pytest.raises(ValueError, match=r"numeric.*encode text"):
             function(with_value(X, "red"))
 
     def test_refuse_a_single_column_given_flat(self, function, X):
@@ -84,7 +84,7 @@ class TestFunctionsOfData:
             function(X[:, 0])
 
     def test_refuse_complex_numbers(self, function, X):
-        with pytest.raises(ValueError, match="[Cc]omplex"):
+        with pytest.raises(ValueError, match=r"[Cc]omplex"):
             function(X + 1j)
 
     def test_refuse_a_single_row(self, function, X):
@@ -124,7 +124,7 @@ def test_constant_column_does_not_change_the_partition(X):
 
 @both
 def test_data_without_any_varying_column_are_refused(estimator):
-    with pytest.raises(ValueError, match="all 2 column.*constant.*nothing to cluster"):
+    with pytest.raises(ValueError, match=r"all 2 column.*constant.*nothing to cluster"):
         estimator.fit(np.ones((10, 2)))
 
 
@@ -145,12 +145,12 @@ def test_kernel_matrix_of_coinciding_samples_is_refused():
         KFRC(2, kernel="precomputed", **FAST).fit(np.ones((5, 5)))
 
 
-# --- number of clusters ---------------------------------------------------------------------------------------------
+# --- number of clusters ---
 
 
 @both
 def test_more_clusters_than_samples_are_refused(estimator, X):
-    with pytest.raises(ValueError, match="n_samples=4 should be >= n_clusters=5.*fewer clusters"):
+    with pytest.raises(ValueError, match=r"n_samples=4 should be >= n_clusters=5.*fewer clusters"):
         type(estimator)(5).fit(X[:4])
 
 
@@ -185,7 +185,7 @@ def test_stability_needs_two_clusters(n_clusters):
         kappa("power", n_clusters)
 
 
-# --- dissimilarities and kernels ------------------------------------------------------------------------------------
+# --- dissimilarities and kernels ---
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ class TestDissimilarities:
             use(R)
 
     def test_must_not_be_negative(self, use, R):
-        with pytest.raises(ValueError, match="negative entries.*kernel='precomputed'"):
+        with pytest.raises(ValueError, match=r"negative entries.*kernel='precomputed'"):
             use(-R)
 
     def test_must_have_a_zero_diagonal(self, use, R):
-        with pytest.raises(ValueError, match="non-zero diagonal.*to itself is 0"):
+        with pytest.raises(ValueError, match=r"non-zero diagonal.*to itself is 0"):
             use(np.exp(-R))
 
     def test_must_be_square(self, use, R):
@@ -248,7 +248,7 @@ def test_dissimilarities_that_are_no_squared_distances_are_reported():
 
 
 def test_kernel_with_a_negative_squared_distance_is_refused(R):
-    with pytest.raises(KFRCError, match="not positive semi-definite.*FRC"):
+    with pytest.raises(KFRCError, match=r"not positive semi-definite.*FRC"):
         KFRC(2, kernel="precomputed").fit(R)
 
 
@@ -269,7 +269,7 @@ def test_asymmetric_kernel_is_refused(X):
         KFRC(2, kernel="precomputed").fit(K)
 
 
-# --- fuzzifiers -----------------------------------------------------------------------------------------------------
+# --- fuzzifiers ---
 
 WRONG_M = [
     ("power", 1.0, r"\(1, inf\)"),
@@ -298,7 +298,7 @@ def test_m_must_be_a_number(X, m):
         FRC(2, m=m).fit(X)
 
 
-# --- names ------------------------------------------------------------------------------------------------------------
+# --- names ---
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_unknown_names_list_the_known_ones(X, options, words):
 
 @pytest.mark.parametrize("parameter", ["kernel", "fuzzifier", "criterion", "optimizer"])
 def test_objects_of_the_wrong_type_are_refused(X, parameter):
-    with pytest.raises(TypeError, match="expected a .* or one of the names"):
+    with pytest.raises(TypeError, match=r"expected a .* or one of the names"):
         KFRC(2, **FAST, **{parameter: 3}).fit(X)
 
 
@@ -337,7 +337,7 @@ def test_misspelt_options_of_functions_are_refused(X, R):
         solve_relational(R, 2, maxiter=3)
 
 
-# --- bandwidths -------------------------------------------------------------------------------------------------------
+# --- bandwidths ---
 
 
 @pytest.mark.parametrize("value", [0.99, 0.0, -1.0, float("nan")])
@@ -415,7 +415,7 @@ def test_following_the_advice_of_the_infeasible_error_works(X):
     assert fit.eigenvalues_[0] >= caught.value.best_eigenvalue - 2e-3
 
 
-# --- starting memberships ---------------------------------------------------------------------------------------------
+# --- starting memberships ---
 
 
 @both
@@ -440,7 +440,7 @@ def test_wrong_starting_memberships_say_what_is_wrong(estimator, X, init, words)
 @both
 def test_estimators_refuse_to_predict_other_columns(estimator, X):
     fit = estimator.fit(X)
-    with pytest.raises(ValueError, match="3 features, but .* is expecting 2"):
+    with pytest.raises(ValueError, match=r"3 features, but .* is expecting 2"):
         fit.predict(np.ones((2, 3)))
 
 

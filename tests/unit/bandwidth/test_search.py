@@ -98,9 +98,7 @@ def test_stage_two_starts_where_stage_one_ended(wine, alpha):
             wine, 3, threshold=0.2, max_anisotropy=alpha, level_bounds=bounds, n_starts=1
         ).candidates
         best = np.argmax(candidate.stage1_path.values)
-        assert_allclose(
-            candidate.stage2_path.log_bandwidths[0], candidate.stage1_path.log_bandwidths[best], atol=1e-6
-        )
+        assert_allclose(candidate.stage2_path.log_bandwidths[0], candidate.stage1_path.log_bandwidths[best], atol=1e-6)
 
 
 def test_huge_level_is_reported_as_the_linear_limit(iris):

@@ -15,6 +15,9 @@ from kfrc.bandwidth.optimizers.box import Box, box_for
 from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
 from kfrc.criteria import Criterion
 
+_WARM_UP_STEP = 0.3
+_WARM_UP_MOMENTUM = 0.9
+
 
 @dataclass(frozen=True)
 class QuasiNewton(Optimizer, name="lbfgs"):
@@ -23,8 +26,9 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     The criteria have no maximum without a bound on the level of θ (they rise towards the linear kernel), so the box is
     part of the problem: log θ stays within ``level_bounds`` standard deviations on the log scale.
 
-    Stage 2 starts both from the end of stage 1, which is feasible if anything is, and from where stage 1 started,
-    because climbing λ₁ first can lead into the wrong basin; the better of the two ends is kept.
+    Stage 2 runs twice and keeps the better end: from the end of stage 1, which is feasible if anything is, and from
+    where stage 1 started, because climbing λ₁ first can lead into the wrong basin. The second run begins with a few
+    short gradient steps, because the first quasi-Newton step is a long one and can jump out of the basin it starts in.
 
     Parameters
     ----------
@@ -32,10 +36,13 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         Iterations of each run.
     tol : float, default=1e-7
         Stop when the value changes by less than this in one iteration.
+    warm_up : int, default=25
+        Gradient steps at the beginning of the second run of stage 2.
     """
 
     max_iter: int = 100
     tol: float = 1e-7
+    warm_up: int = 25
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
 
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
@@ -70,8 +77,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
             accepts=lambda evaluation: is_feasible(evaluation, threshold),
             weights=lambda evaluation: problem.criterion_weights(criterion, evaluation),
         )
-        for log_bandwidths in (stage1.log_bandwidths, start):
-            x = box.variables(log_bandwidths)
+        for x in (box.variables(stage1.log_bandwidths), self._warmed_up(trace, box.variables(start))):
             trace.at(x)
             if x.size:
                 minimize(
@@ -88,6 +94,14 @@ class QuasiNewton(Optimizer, name="lbfgs"):
                     options={"maxiter": self.max_iter, "ftol": self.tol},
                 )
         return trace.ascent() if trace.best is not None else None
+
+    def _warmed_up(self, trace: _Trace, x: FloatArray) -> FloatArray:
+        """Heavy-ball steps on the criterion alone, inside the box."""
+        velocity = np.zeros_like(x)
+        for _ in range(self.warm_up if x.size else 0):
+            velocity = _WARM_UP_MOMENTUM * velocity - _WARM_UP_STEP * trace.negative_gradient(x)
+            x = np.clip(x + velocity, trace.box.lower, trace.box.upper)
+        return x
 
 
 @dataclass
