@@ -214,7 +214,7 @@ def _lapack_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
     size = len(M)
     values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
     if len(values) < n_pairs:
-        # The bisection inside LAPACK's subset driver loses eigenvalues of a (nearly) flat spectrum; the full one does not.
+        # LAPACK's subset driver loses eigenvalues of a (nearly) flat spectrum; the full one does not.
         values, vectors = np.linalg.eigh(M)
     return values[: -n_pairs - 1 : -1], vectors[:, : -n_pairs - 1 : -1]
 

@@ -1,7 +1,7 @@
 """Copy the iris and wine numbers of the R oracles into this folder.
 
-Run from anywhere as ``python tests/golden/copy_oracles.py [folder of the oracles]``; without an argument the oracles
-are expected in ``../shared/oracles`` beside the repository. See README.md for what is copied and which software made it.
+Run as ``python tests/golden/copy_oracles.py [folder of the oracles]``; without an argument the oracles are expected in
+``../shared/oracles`` beside the repository. README.md says what is copied and which software made it.
 """
 
 from __future__ import annotations

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from kfrc._numerics import as_generator
-from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
+from kfrc._typing import ArrayLike, FloatArray, IntArray, RandomStateLike
 from kfrc._validation import check_data, check_number, check_positive_int
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import Problem
@@ -45,6 +45,11 @@ class SearchSpace:
     log_scale: FloatArray
     level_bounds: tuple[float, float]
     starts: tuple[FloatArray, ...]
+
+    def restricted(self, rows: IntArray, approximation: str, rank: int | None) -> SearchSpace:
+        """The same search on some of the rows."""
+        X = self.X[rows]
+        return replace(self, X=X, family=gram_family(X, self.family.kernel, approximation, rank))
 
     def problem(self, n_clusters: int) -> Problem:
         """The optimization problem, with its own evaluation counter and warm starts."""

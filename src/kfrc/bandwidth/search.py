@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
-from kfrc._validation import check_n_clusters, check_number
+from kfrc._numerics import as_generator
+from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
+from kfrc._validation import check_n_clusters, check_number, check_positive_int
 from kfrc.bandwidth.exploration import Exploration, SearchSpace, search_space
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.result import BandwidthResult, Candidate
@@ -37,6 +39,7 @@ def select_bandwidths(
     level_bounds: tuple[float, float] | None = None,
     approximation: str = "auto",
     rank: int | None = None,
+    search_samples: int | str | None = "auto",
     exploration: Exploration | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -68,6 +71,9 @@ def select_bandwidths(
         How the Gram matrix is held, see :func:`kfrc.gram.gram_family`.
     rank : int, optional
         Landmarks of ``"nystrom"``.
+    search_samples : int, "auto" or None, default="auto"
+        With more rows than this, the starts run on a random subset of that many and the best end is then refined on
+        all rows; None uses all rows throughout. ``"auto"`` is 20 000 for ``"lbfgs"`` and all for ``"momentum"``.
     exploration : Exploration, optional
         Stage 1 from :func:`kfrc.bandwidth.explore_bandwidths`, to be shared between criteria and thresholds; what
         concerns stage 1 (kernel, anisotropy, starts, optimizer, level, approximation) is then taken from it.
@@ -105,6 +111,7 @@ def select_bandwidths(
     """
     criterion = Criterion.resolve(criterion)
     threshold = check_number(threshold, "threshold", minimum=0.0)
+    rng = as_generator(random_state)
     if exploration is None:
         space = search_space(
             X,
@@ -116,7 +123,7 @@ def select_bandwidths(
             level_bounds=level_bounds,
             approximation=approximation,
             rank=rank,
-            random_state=random_state,
+            random_state=rng,
             **optimizer_options,
         )
     else:
@@ -124,10 +131,12 @@ def select_bandwidths(
         if np.shape(X) != space.X.shape:
             raise ValueError(f"X has shape {np.shape(X)}, but the exploration was made on {space.X.shape}")
     n_clusters = check_n_clusters(n_clusters, len(space.X))
+    subset = None if exploration is not None else _search_subset(space, search_samples, rng)
+    visible = space if subset is None else space.restricted(subset, approximation, rank)
 
     def run(k: int) -> Candidate:
         known = None if exploration is None else (exploration.ascents[k], exploration.n_evaluations[k])
-        return _run_start(space, n_clusters, criterion, threshold, space.starts[k], known)
+        return _run_start(visible, n_clusters, criterion, threshold, space.starts[k], known)
 
     tasks = (delayed(run)(k) for k in range(len(space.starts)))
     candidates = []
@@ -135,7 +144,45 @@ def select_bandwidths(
         candidates.append(candidate)
         if progress is not None:
             progress(f"bandwidth search {len(candidates)}/{len(space.starts)}")
-    return _choose(space, tuple(candidates), n_clusters, threshold)
+    result = _choose(visible, tuple(candidates), n_clusters, threshold)
+    return result if subset is None else _refine(space, result, n_clusters, criterion)
+
+
+def _search_subset(space: SearchSpace, search_samples: int | str | None, rng: np.random.Generator) -> IntArray | None:
+    """Rows that the starts see, or None for all."""
+    if search_samples == "auto":
+        search_samples = space.optimizer.default_search_samples
+    if search_samples is None:
+        return None
+    size = check_positive_int(search_samples, "search_samples")
+    return np.sort(rng.choice(len(space.X), size, replace=False)) if size < len(space.X) else None
+
+
+def _refine(space: SearchSpace, coarse: BandwidthResult, n_clusters: int, criterion: Criterion) -> BandwidthResult:
+    """Continue on all rows from the best end on a subset; the refined candidate is the last and the selected one."""
+    problem = space.problem(n_clusters)
+    ascent = space.optimizer.refine(problem, criterion, coarse.threshold, coarse.log_bandwidths)
+    if ascent is None:
+        # Feasible on the subset by a hair only: start over on all rows from where the subset led.
+        candidate = _run_start(space, n_clusters, criterion, coarse.threshold, coarse.log_bandwidths, None)
+    else:
+        best = coarse.candidates[coarse.best]
+        candidate = replace(
+            best,
+            log_bandwidths=ascent.log_bandwidths,
+            criterion_value=float(criterion.value(ascent.eigenvalues, n_clusters)),
+            eigenvalues=ascent.eigenvalues,
+            stage2_iterations=ascent.n_iter,
+            stage2_path=ascent.path,
+            n_evaluations=problem.n_evaluations,
+        )
+    chosen = _choose(space, (candidate,), n_clusters, coarse.threshold)
+    return replace(
+        chosen,
+        candidates=(*coarse.candidates, candidate),
+        best=len(coarse.candidates),
+        n_evaluations=coarse.n_evaluations + candidate.n_evaluations,
+    )
 
 
 def _run_start(

@@ -9,7 +9,7 @@ from sklearn.callback import with_callbacks
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import validate_data
 
-from kfrc._numerics import as_generator
+from kfrc._numerics import as_generator, check_memory
 from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
@@ -147,6 +147,11 @@ class FRC(FuzzyClusterer):
         find_varying_columns(X, getattr(self, "feature_names_in_", None))
         if self.metric == "sqeuclidean":
             return Dissimilarity.from_features(X)
+        check_memory(
+            16 * len(X) ** 2,
+            f"the {len(X)} x {len(X)} dissimilarity matrix",
+            'metric="sqeuclidean" or KFRC, or fewer rows',
+        )
         return Dissimilarity.from_matrix(check_dissimilarities(self._pairwise(X, X)))
 
     def _pairwise(self, X: FloatArray, Y: FloatArray) -> FloatArray:

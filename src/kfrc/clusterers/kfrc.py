@@ -73,6 +73,9 @@ class KFRC(FuzzyClusterer):
         ``"auto"`` picks what is fast and exact, and Nyström only beyond 5000 rows of a product kernel.
     rank : int, optional
         Landmarks of ``"nystrom"``.
+    search_samples : int, "auto" or None, default="auto"
+        With more rows than this the starts of the search see a random subset of that many, and the best end is refined
+        on all rows; None uses all rows throughout. ``"auto"`` is 20 000 for ``"lbfgs"`` and all for ``"momentum"``.
     init, n_init, max_iter, tol
         Start, number of runs, iterations and tolerance of the clustering, see :class:`kfrc.FRC`.
     random_state : int, RandomState, Generator or None
@@ -151,6 +154,7 @@ class KFRC(FuzzyClusterer):
         optimizer: str | Optimizer = "lbfgs",
         approximation: str = "auto",
         rank: int | None = None,
+        search_samples: int | str | None = "auto",
         init: str | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
@@ -173,6 +177,7 @@ class KFRC(FuzzyClusterer):
         self.optimizer = optimizer
         self.approximation = approximation
         self.rank = rank
+        self.search_samples = search_samples
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -281,6 +286,7 @@ class KFRC(FuzzyClusterer):
                 level=self.level,
                 approximation=self.approximation,
                 rank=self.rank,
+                search_samples=self.search_samples,
                 random_state=rng,
                 n_jobs=self.n_jobs,
                 progress=progress,

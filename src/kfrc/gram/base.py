@@ -11,7 +11,7 @@ import numpy as np
 
 from kfrc._typing import FloatArray
 from kfrc.gram.centers import Centers
-from kfrc.kernels import SymmetricLowRank
+from kfrc.kernels import Kernel, SymmetricLowRank
 
 
 class Gram(ABC):
@@ -76,6 +76,7 @@ class GramFamily(ABC):
 
     n_samples: int
     n_features: int
+    kernel: Kernel
 
     @abstractmethod
     def at(self, bandwidths: FloatArray) -> Gram:

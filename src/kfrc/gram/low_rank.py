@@ -55,6 +55,8 @@ class ChebyshevGrams(GramFamily):
     tol : float, default=1e-10
     """
 
+    kernel: AdditiveKernel
+
     def __init__(self, X: FloatArray, kernel: AdditiveKernel, tol: float = _TOL) -> None:
         self.X = X
         self.kernel = kernel

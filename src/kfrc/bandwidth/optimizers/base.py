@@ -59,6 +59,8 @@ class Optimizer(Registered, ABC):
     """A strategy for both stages; frozen, with its settings as fields."""
 
     default_level_bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    default_search_samples: ClassVar[int | None] = None
+    """Rows that ``search_samples="auto"`` lets the starts see; None for all of them."""
 
     @abstractmethod
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:
@@ -69,3 +71,8 @@ class Optimizer(Registered, ABC):
         self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
     ) -> Ascent | None:
         """Stage 2: climb the criterion with λ₁ ≥ τ, from the end of stage 1; None if nothing feasible was found."""
+
+    def refine(self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray) -> Ascent | None:
+        """Climb the criterion from a point that is already good, such as the result on a subset of the rows."""
+        here = problem.evaluate(start, 1)
+        return self.maximize_criterion(problem, criterion, threshold, start, Ascent.ending_at(here, 0, [(start, 0.0)]))

@@ -44,6 +44,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     tol: float = 1e-7
     warm_up: int = 25
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
+    default_search_samples: ClassVar[int | None] = 20_000
 
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
         box = box_for(problem)
@@ -69,31 +70,44 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     def maximize_criterion(  # noqa: D102
         self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
     ) -> Ascent | None:
-        box = box_for(problem)
-        trace = _Trace(
-            box,
+        trace = self._trace(problem, criterion, threshold)
+        self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
+        self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start)))
+        return trace.ascent() if trace.best is not None else None
+
+    def refine(  # noqa: D102
+        self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray
+    ) -> Ascent | None:
+        trace = self._trace(problem, criterion, threshold)
+        self._climb(trace, threshold, trace.box.variables(start))
+        return trace.ascent() if trace.best is not None else None
+
+    def _trace(self, problem: Problem, criterion: Criterion, threshold: float) -> _Trace:
+        return _Trace(
+            box_for(problem),
             evaluate=lambda log_bandwidths: problem.evaluate_for(criterion, log_bandwidths),
             value=lambda evaluation: problem.criterion_value(criterion, evaluation),
             accepts=lambda evaluation: is_feasible(evaluation, threshold),
             weights=lambda evaluation: problem.criterion_weights(criterion, evaluation),
         )
-        for x in (box.variables(stage1.log_bandwidths), self._warmed_up(trace, box.variables(start))):
-            trace.at(x)
-            if x.size:
-                minimize(
-                    trace.negative_value,
-                    x,
-                    jac=trace.negative_gradient,
-                    method="SLSQP",
-                    bounds=np.column_stack([box.lower, box.upper]),
-                    constraints={
-                        "type": "ineq",
-                        "fun": lambda x: trace.at(x).leading - threshold,
-                        "jac": trace.leading_gradient,
-                    },
-                    options={"maxiter": self.max_iter, "ftol": self.tol},
-                )
-        return trace.ascent() if trace.best is not None else None
+
+    def _climb(self, trace: _Trace, threshold: float, x: FloatArray) -> None:
+        """SLSQP on the criterion with λ₁ ≥ τ; the trace remembers the best feasible point."""
+        trace.at(x)
+        if x.size:
+            minimize(
+                trace.negative_value,
+                x,
+                jac=trace.negative_gradient,
+                method="SLSQP",
+                bounds=np.column_stack([trace.box.lower, trace.box.upper]),
+                constraints={
+                    "type": "ineq",
+                    "fun": lambda x: trace.at(x).leading - threshold,
+                    "jac": trace.leading_gradient,
+                },
+                options={"maxiter": self.max_iter, "ftol": self.tol},
+            )
 
     def _warmed_up(self, trace: _Trace, x: FloatArray) -> FloatArray:
         """Heavy-ball steps on the criterion alone, inside the box."""
