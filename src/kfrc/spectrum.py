@@ -24,6 +24,9 @@ _LAPACK_MAX_SAMPLES = 200
 _LAPACK_MAX_RANK = 250
 """Up to here LAPACK beats Lanczos on the small problem of a low-rank Gram matrix."""
 
+_FULL_MAX_SIZE = 500
+"""Up to here all eigenvalues of a matrix are computed when only its two extreme ones are wanted."""
+
 _LANCZOS_TOL = 1e-10
 """Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
 
@@ -166,6 +169,16 @@ def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None =
     return Spectrum(np.clip(values, 0.0, 1.0), vectors, diagonal)
 
 
+def extreme_eigenvalues(M: FloatArray) -> tuple[float, float]:
+    """Smallest and largest eigenvalue of a symmetric matrix."""
+    if len(M) <= _FULL_MAX_SIZE:
+        values = np.linalg.eigvalsh(M)
+        return float(values[0]), float(values[-1])
+    start = np.random.default_rng(_START_SEED).standard_normal(len(M))
+    values = eigsh(M, k=2, which="BE", v0=start, tol=1e-6, return_eigenvectors=False)
+    return float(values.min()), float(values.max())
+
+
 def _floored(diagonal: FloatArray) -> FloatArray:
     scale = float(diagonal.mean())
     if not scale > 0:
@@ -212,9 +225,12 @@ def _largest_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]
 
 def _lapack_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
     size = len(M)
-    values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
+    try:
+        values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
+    except np.linalg.LinAlgError:
+        values = np.empty(0)
     if len(values) < n_pairs:
-        # LAPACK's subset driver loses eigenvalues of a (nearly) flat spectrum; the full one does not.
+        # LAPACK's subset driver fails on, or loses eigenvalues of, a (nearly) flat spectrum; the full one does not.
         values, vectors = np.linalg.eigh(M)
     return values[: -n_pairs - 1 : -1], vectors[:, : -n_pairs - 1 : -1]
 

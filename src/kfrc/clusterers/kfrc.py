@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._numerics import as_generator
+from kfrc._numerics import as_generator, double_center
 from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_bandwidths,
@@ -32,7 +32,10 @@ from kfrc.gram import Centers, DenseGram, Gram, gram_family
 from kfrc.kernels import Kernel
 from kfrc.metrics import effective_n_features, importance_weights
 from kfrc.relational import RelationalSolution, solve_relational
-from kfrc.spectrum import spectrum_of
+from kfrc.spectrum import extreme_eigenvalues, spectrum_of
+
+_INDEFINITE_TOL = 1e-8
+"""Negative eigenvalues of a precomputed kernel below this share of the largest are rounding."""
 
 
 class KFRC(FuzzyClusterer):
@@ -245,10 +248,12 @@ class KFRC(FuzzyClusterer):
     def _fit_precomputed(self, K: FloatArray, n_clusters: int) -> Gram:
         K = check_square(K, "K")
         gram = DenseGram(K)
-        if gram.centered_diagonal.min() < -1e-8 * np.abs(gram.centered_diagonal).max():
+        centered = double_center(K)
+        smallest, largest = extreme_eigenvalues(centered)
+        if smallest < -_INDEFINITE_TOL * largest:
             raise KFRCError(
-                "the precomputed kernel is not positive semi-definite: a sample has a negative squared distance "
-                "to the center of mass. For dissimilarities use FRC(metric='precomputed')"
+                f"the precomputed kernel is not positive semi-definite: centered, its eigenvalues reach from "
+                f"{smallest:.3g} to {largest:.3g}. For dissimilarities use FRC(metric='precomputed')"
             )
         diagonal = np.diagonal(K)
         self._constant_similarity = float(diagonal[0]) if np.ptp(diagonal) <= 1e-10 * abs(diagonal[0]) else None

@@ -24,6 +24,9 @@ from kfrc.relational.starts import Start
 _DESCENT_TOL = 1e-12
 """Relative rise of J that is rounding; the exact step cannot raise it on squared distances."""
 
+_SAME_OBJECTIVE = 1e-9
+"""Relative difference of J below which two runs found the same minimum."""
+
 _NEGATIVE_TOL = 1e-10
 """Center distances below minus this times their mean are a property of R, not rounding."""
 
@@ -138,7 +141,8 @@ def solve_relational(
     best: RelationalSolution | None = None
     for k, U in enumerate(_starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
         solution = _descend(dissimilarity, t, U, max_iter, tol)
-        if best is None or solution.objective < best.objective:
+        # Runs that reach the same minimum differ by rounding; the first of them is kept, whatever the memory layout.
+        if best is None or solution.objective < best.objective - _SAME_OBJECTIVE * abs(best.objective):
             best = solution
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")

@@ -85,11 +85,12 @@ def test_successful_search_for_the_threshold_ends_stable(iris, criterion, name, 
     assert fit.critical_m_ == np.inf
 
 
-def test_search_that_stops_at_the_threshold_is_stable(iris):
-    # The smallest level at which λ₁ reaches τ: the constraint of the search holds with equality.
-    target = KFRC(3, fuzzifier="power", m=1.5, criterion="gap", max_anisotropy=np.inf, **FAST).fit(iris)
-    assert target.search_.feasible
-    assert target.stable_
+@pytest.mark.parametrize(("criterion", "kernel"), [("log_sum", "sum"), ("log_sum", "product"), ("gap", "product")])
+def test_search_that_ends_on_the_threshold_is_stable(wine, criterion, kernel):
+    fit = KFRC(3, fuzzifier="power", m=1.5, criterion=criterion, kernel=kernel, **FAST).fit(wine)
+    assert fit.eigenvalues_[0] == pytest.approx(fit.threshold_, abs=1e-5), "the constraint is meant to be active here"
+    assert fit.stable_
+    assert fit.critical_m_ == np.inf
 
 
 # --- prediction ---

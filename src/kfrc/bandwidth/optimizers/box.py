@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from kfrc._typing import FloatArray
 from kfrc.bandwidth.problem import Problem
+
+_WIDEST_SPREAD = 10.0
+"""Range of log θ at a fixed level without an anisotropy bound: e^10 is "this feature does not count"."""
 
 
 @dataclass(frozen=True)
@@ -17,15 +21,18 @@ class Box:
 
     Attributes
     ----------
-    offset : ndarray of shape (n_features,)
+    offset : float
     basis : ndarray of shape (n_features, n_variables)
     lower, upper : ndarray of shape (n_variables,)
+    solve : callable
+        An x, not necessarily in the box, whose image under ``basis`` is a given vector.
     """
 
-    offset: FloatArray
+    offset: float
     basis: FloatArray
     lower: FloatArray
     upper: FloatArray
+    solve: Callable[[FloatArray], FloatArray]
 
     def log_bandwidths(self, x: FloatArray) -> FloatArray:
         """The point log θ that x stands for."""
@@ -37,16 +44,7 @@ class Box:
 
     def variables(self, log_bandwidths: FloatArray) -> FloatArray:
         """An x in the box whose image is ``log_bandwidths``, or close to it if that lies outside."""
-        target = log_bandwidths - self.offset
-        if self.basis.shape[1] == len(target) + 1:
-            # level and position in the band: the band starts at the smallest log-bandwidth
-            level = target.min()
-            x = np.concatenate([[level], (target - level) / self.basis[0, 1]])
-        else:
-            x = np.linalg.lstsq(self.basis, target, rcond=None)[0]
-            if self.lower.size and self.lower[0] == 0.0:
-                x = x - x.min()  # the fixed-level basis ignores a common shift of x
-        return np.clip(x, self.lower, self.upper)
+        return np.clip(self.solve(log_bandwidths - self.offset), self.lower, self.upper)
 
 
 def box_for(problem: Problem) -> Box:
@@ -55,30 +53,47 @@ def box_for(problem: Problem) -> Box:
     With bounds on the level l and anisotropy α, log θ − log σ̄ = t + log α · u with t in a range and u in [0, 1]^p;
     α = 1 leaves t alone, α = ∞ puts a box on log θ itself, and a fixed level removes t and the mean of u.
     """
-    n_features = len(problem.log_scale)
     center = float(problem.log_scale.mean())
     low, high = problem.level_bounds
     spread = math.log(problem.max_anisotropy)
-    ones, identity = np.ones((n_features, 1)), np.eye(n_features)
+    n_features = len(problem.log_scale)
     if low == high:
-        reach = spread if math.isfinite(spread) else _WIDEST_SPREAD
-        basis = reach * (identity - 1.0 / n_features)
-        bounds = (np.zeros(n_features), np.ones(n_features))
-        if spread == 0:
-            basis, bounds = np.empty((n_features, 0)), (np.empty(0), np.empty(0))
-        return Box(np.full(n_features, center + low), basis, *bounds)
-    offset = np.full(n_features, center)
+        return _fixed_level(center + low, min(spread, _WIDEST_SPREAD), n_features)
     if spread == 0:
-        return Box(offset, ones, np.array([low]), np.array([high]))
+        return Box(
+            center,
+            np.ones((n_features, 1)),
+            np.array([low]),
+            np.array([high]),
+            lambda target: target.mean(keepdims=True),
+        )
     if spread >= high - low:  # the level bounds are the tighter ones
-        return Box(offset, identity, np.full(n_features, low), np.full(n_features, high))
-    return Box(
-        offset,
-        np.hstack([ones, spread * identity]),
-        np.concatenate([[low], np.zeros(n_features)]),
-        np.concatenate([[high - spread], np.ones(n_features)]),
-    )
+        bounds = np.full(n_features, low), np.full(n_features, high)
+        return Box(center, np.eye(n_features), *bounds, lambda target: target)
+    return _band(center, low, high - spread, spread, n_features)
 
 
-_WIDEST_SPREAD = 10.0
-"""Range of log θ at a fixed level without an anisotropy bound: e^10 is "this feature does not count"."""
+def _band(center: float, low: float, high: float, spread: float, n_features: int) -> Box:
+    """Log θ = t + spread · u with t in [low, high] and u in [0, 1]^p."""
+
+    def solve(target: FloatArray) -> FloatArray:
+        start = min(max(float(target.min()), low), high)
+        return np.concatenate([[start], (target - start) / spread])
+
+    basis = np.hstack([np.ones((n_features, 1)), spread * np.eye(n_features)])
+    lower = np.concatenate([[low], np.zeros(n_features)])
+    upper = np.concatenate([[high], np.ones(n_features)])
+    return Box(center, basis, lower, upper, solve)
+
+
+def _fixed_level(level: float, spread: float, n_features: int) -> Box:
+    """Log θ = level + spread · (u − ū) with u in [0, 1]^p: a common shift of u is immaterial."""
+    if spread == 0:
+        nothing = np.empty(0)
+        return Box(level, np.empty((n_features, 0)), nothing, nothing, lambda target: nothing)
+
+    def solve(target: FloatArray) -> FloatArray:
+        return (target - target.min()) / spread
+
+    basis = spread * (np.eye(n_features) - 1.0 / n_features)
+    return Box(level, basis, np.zeros(n_features), np.ones(n_features), solve)
