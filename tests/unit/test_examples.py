@@ -44,8 +44,10 @@ def assert_same_text(printed, written):
     printed, written = (text.replace("█", "").split() for text in (printed, written))
     assert [NUMBER.sub("#", word) for word in printed] == [NUMBER.sub("#", word) for word in written]
     for a, b in zip(printed, written, strict=True):
-        numbers = [float(number) for number in NUMBER.findall(a)]
-        assert numbers == pytest.approx([float(number) for number in NUMBER.findall(b)], rel=0.02, abs=0.005), (a, b)
+        for got, expected in zip(NUMBER.findall(a), NUMBER.findall(b), strict=True):
+            # A count of rows or iterations may move by a few with the last digits of the arithmetic.
+            tolerance = 0.005 if "." in expected else (0 if int(expected) < 10 else 10)
+            assert float(got) == pytest.approx(float(expected), rel=0.02, abs=tolerance), (a, b)
 
 
 @pytest.mark.slow

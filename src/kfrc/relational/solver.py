@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -96,7 +96,8 @@ def solve_relational(
     n_clusters : int
     fuzzifier : str or Fuzzifier, default="power"
     init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like of shape (n_samples, n_clusters)
-        Start of the first run.
+        Start of the first run. Clusters are numbered by the first sample that prefers them, unless an array is given,
+        whose numbering is kept.
     n_init : int, default=1
         Number of runs; the one with the lowest J is kept. After a deterministic start (``"spectral"`` or an array) the
         further runs start from ``"kmeans++"``.
@@ -147,7 +148,21 @@ def solve_relational(
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return best
+    return _in_order_of_appearance(best) if isinstance(init, str) else best
+
+
+def _in_order_of_appearance(solution: RelationalSolution) -> RelationalSolution:
+    """Number the clusters by the first sample that prefers them, so that the numbers mean the same on every machine."""
+    labels = solution.memberships.argmax(axis=1)
+    found, first = np.unique(labels, return_index=True)
+    order = found[np.argsort(first)].tolist()
+    order += [i for i in range(solution.memberships.shape[1]) if i not in order]
+    return replace(
+        solution,
+        memberships=solution.memberships[:, order],
+        prototypes=solution.prototypes[:, order],
+        squared_norms=solution.squared_norms[order],
+    )
 
 
 def _starting_memberships(

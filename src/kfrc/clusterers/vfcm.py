@@ -1,0 +1,405 @@
+"""Fuzzy c-means with an annealed fuzzifier (vFCM), and what the methods with centers in input space share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import validate_data
+
+from kfrc._numerics import COLLAPSE_TOL, as_generator
+from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
+from kfrc._validation import (
+    check_clusters_for_fit,
+    check_memberships,
+    check_number,
+    check_positive_int,
+    find_varying_columns,
+)
+from kfrc.clusterers.base import FuzzyClusterer
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.fuzzifiers import Power
+from kfrc.relational import RelationalSolution, Start, Status
+from kfrc.spectrum import spectrum_of
+
+_SMALLEST_M = 1.0 + 1e-8
+"""Where annealing ends in floating point: beyond this 1/(m − 1) resolves more digits than distances have."""
+
+_LIMIT_TOL = 1e-12
+"""Rounding of a + b: 0.95 + 0.05 must count as one."""
+
+
+class VFCM(FuzzyClusterer):
+    """Fuzzy c-means whose fuzzifier falls during the run: m ← a m + b every k iterations.
+
+    Each iteration is a step of fuzzy c-means with the current m,
+
+        u_ji ∝ ‖x_j − v_i‖^(−2/(m−1)),    v_i = Σ_j u_ji^m x_j / Σ_j u_ji^m,
+
+    so the run starts fuzzy, which forgives a bad start, and ends nearly crisp: with the defaults m − 1 shrinks by 5 %
+    every second iteration, towards b / (1 − a) = 1.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+    m0 : float, default=2
+        Fuzziness of the first iterations, above 1.
+    a, b : float, default=0.95 and 0.05
+        The schedule m ← a m + b, with 0 ≤ a < 1. Its limit b / (1 − a) must be at least 1, unless ``min_m`` is given.
+    every : int, default=2
+        Iterations between two updates of m.
+    min_m : float, optional
+        Floor of m, above 1. None lets m approach its limit, as published; 1.01 is the floor of the code that the
+        paper's authors released.
+    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+        Starting memberships; an array has shape (n_samples, n_clusters).
+    n_init : int, default=4
+        Runs. Their final m differ, so their objectives cannot be compared: the smallest within-cluster sum of squares
+        Σ_j min_i ‖x_j − v_i‖² wins. After a spectral or given start the others begin with ``"kmeans++"``.
+    max_iter : int, default=1000
+    tol : float, default=1e-6
+        A run has converged when the centers move by less than this (Frobenius norm), in units of the root mean
+        variance of the columns, which is 1 for standardized data.
+    random_state : int, RandomState, Generator or None
+    verbose : int, default=0
+        Print one line per run.
+
+    Attributes
+    ----------
+    memberships_, labels_, objective_, objective_path_, n_iter_, status_, uniformity_
+        See :class:`kfrc.clusterers.FuzzyClusterer`. The objective Σ_ji u_ji^m ‖x_j − v_i‖² is that of the m of its
+        iteration, so the path may rise when m falls.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Means weighted by ``memberships_`` to the power m. Predictions use the centers that ``memberships_`` follow
+        from, one step earlier; after convergence the two differ by less than ``tol``.
+    m_path_ : ndarray of shape (n_iter,)
+        m of every iteration.
+    m_ : float
+        The final m, which predictions use.
+
+    Notes
+    -----
+    Memberships are computed relative to the nearest center, so nothing overflows however close m comes to 1. A run
+    that has (nearly) collapsed to 1/c does not stop while m still falls: below m* the uniform solution is unstable and
+    the run leaves it by itself. An empty cluster restarts at the sample that costs most. The reference implementation
+    behind the paper's numbers does none of the three; where they do not matter it gives the same memberships.
+
+    References
+    ----------
+    Chen, M.-S., et al. (2022), an improved fuzzy c-means that varies the fuzziness parameter; cited as chen2022improved
+    in Section 4 of the paper, which also states the schedule.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kfrc.clusterers.vfcm import VFCM
+    >>> vfcm = VFCM(3, random_state=0).fit(load_iris().data)
+    >>> vfcm.m_path_[:5].round(4)
+    array([2.    , 2.    , 1.95  , 1.95  , 1.9025])
+    >>> vfcm.uniformity_ < 0.05
+    True
+    """
+
+    m_path_: FloatArray
+    _membership_centers: FloatArray
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m0: float = 2.0,
+        a: float = 0.95,
+        b: float = 0.05,
+        every: int = 2,
+        min_m: float | None = None,
+        init: str | ArrayLike = "spectral",
+        n_init: int = 4,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: RandomStateLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m0 = m0
+        self.a = a
+        self.b = b
+        self.every = every
+        self.min_m = min_m
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Find clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
+        limits = self._limits(data)
+        progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+        solution = best_run(
+            lambda U: anneal(data, U, schedule, limits),
+            starting_memberships(data, n_clusters, self.init, self.n_init, self.random_state),
+            lambda run: float(cdist(data, run.centers, "sqeuclidean").min(axis=1).sum()),
+            progress,
+        )
+        self.m_path_ = solution.m_path
+        self.m_ = float(solution.m_path[-1])
+        self.cluster_centers_ = solution.centers
+        self._membership_centers = solution.membership_centers
+        fuzzifier = Power(self.m_)
+        self._store(solution, fuzzifier)
+        self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
+        self._end_progress()
+        return self
+
+    def _limits(self, X: FloatArray) -> Limits:
+        find_varying_columns(X, getattr(self, "feature_names_in_", None))
+        return Limits.of(X, self.max_iter, self.tol)
+
+    def _center_distances(self, X: Any) -> FloatArray:
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return cdist(X, self._membership_centers, "sqeuclidean")
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """The schedule m ← max(a m + b, smallest) after every ``every`` iterations."""
+
+    m0: float
+    a: float
+    b: float
+    every: int
+    smallest: float
+
+    def following(self, m: float, n_iter: int) -> float:
+        """The m of iteration ``n_iter`` + 1, given that of iteration ``n_iter``."""
+        return max(self.a * m + self.b, self.smallest) if n_iter % self.every == 0 else m
+
+
+def check_schedule(m0: Any, a: Any, b: Any, every: Any, min_m: Any) -> Annealing:
+    """A schedule that stays above m = 1."""
+    m0 = _check_fuzziness(m0, "m0")
+    smallest = _SMALLEST_M if min_m is None else _check_fuzziness(min_m, "min_m")
+    a = check_number(a, "a", minimum=0.0)
+    b = check_number(b, "b", minimum=0.0)
+    if a >= 1 or not math.isfinite(b):
+        raise ValueError(f"a must be below 1 and b finite, got a = {a:g} and b = {b:g}: m would not settle")
+    if min_m is None and a + b < 1 - _LIMIT_TOL:
+        raise ValueError(
+            f"m <- {a:g} m + {b:g} falls to {b / (1 - a):.4g}, but m must stay above 1: "
+            f"use b >= 1 - a = {1 - a:.4g}, or give a floor such as min_m=1.01"
+        )
+    if smallest > m0:
+        raise ValueError(f"min_m = {smallest:g} is above m0 = {m0:g}: m starts at m0 and may not fall below min_m")
+    return Annealing(m0, a, b, check_positive_int(every, "every"), smallest)
+
+
+def _check_fuzziness(value: Any, name: str) -> float:
+    number = check_number(value, name, minimum=1.0, strict=True)
+    if math.isinf(number):
+        raise ValueError(f"{name} must be finite")
+    return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentersSolution(RelationalSolution):
+    """A run of a method whose centers are points of input space.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+        Centers after the last iteration.
+    membership_centers : ndarray of shape (n_clusters, n_features)
+        The centers that ``memberships`` follow from.
+    """
+
+    centers: FloatArray
+    membership_centers: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class VFCMSolution(CentersSolution):
+    """A run of :func:`anneal`, with the m of every iteration."""
+
+    m_path: FloatArray
+
+
+def anneal(X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits) -> VFCMSolution:
+    """Fuzzy c-means from the memberships U, with m following a schedule.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    U : ndarray of shape (n_samples, n_clusters)
+    schedule : Annealing
+    limits : Limits
+
+    Returns
+    -------
+    VFCMSolution
+    """
+    m = schedule.m0
+    centers = membership_centers = Centers.weighted(X, U**m)
+    distances = cdist(X, centers.positions, "sqeuclidean")
+    path = [float(np.sum(U**m * distances))]
+    m_path: list[float] = []
+    status = Status.MAX_ITER
+    while len(m_path) < limits.max_iter and status is Status.MAX_ITER:
+        membership_centers = centers
+        U = Power(m).memberships(distances)
+        weights = U**m
+        centers = Centers.weighted(X, weights)
+        distances = cdist(X, centers.positions, "sqeuclidean")
+        m_path.append(m)
+        path.append(float(np.sum(weights * distances)))
+        following = schedule.following(m, len(m_path))
+        may_recover = is_uniform(U) and schedule.following(m, 0) < m
+        if limits.centers_rest(centers, membership_centers) and not may_recover:
+            status = Status.CONVERGED
+        else:
+            m = following
+    return VFCMSolution(
+        memberships=U,
+        objective=path[-1],
+        objective_path=np.array(path),
+        n_iter=len(m_path),
+        status=Status.COLLAPSED if is_uniform(U) else status,
+        prototypes=centers.prototypes,
+        squared_norms=centers.squared_norms,
+        centers=centers.positions,
+        membership_centers=membership_centers.positions,
+        m_path=np.array(m_path),
+    )
+
+
+# --- what methods with centers in input space share ---
+
+
+@dataclass(frozen=True)
+class Centers:
+    """Weighted means of samples.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_clusters, n_features)
+    prototypes : ndarray of shape (n_samples, n_clusters)
+        The weights, each column summing to one: ``positions = prototypes.T @ X``.
+    """
+
+    positions: FloatArray
+    prototypes: FloatArray
+
+    @classmethod
+    def weighted(cls, X: FloatArray, weights: FloatArray) -> Centers:
+        """Σ_j w_ji x_j / Σ_j w_ji; a cluster without weight gets the sample that costs the others most.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        weights : ndarray of shape (n_samples, n_clusters)
+            Not negative.
+        """
+        masses = weights.sum(axis=0)
+        empty = masses < np.finfo(np.float64).tiny
+        prototypes = weights / np.where(empty, 1.0, masses)
+        positions = prototypes.T @ X
+        if empty.any():
+            distances = cdist(X, positions[~empty], "sqeuclidean") if not empty.all() else np.zeros((len(X), 0))
+            costs = np.einsum("ji,ji->j", weights[:, ~empty], distances)
+            chosen = np.argsort(-costs, kind="stable")[: int(empty.sum())]
+            prototypes[:, empty] = 0.0
+            prototypes[chosen, np.flatnonzero(empty)] = 1.0
+            positions[empty] = X[chosen]
+        return cls(positions, prototypes)
+
+    @property
+    def squared_norms(self) -> FloatArray:
+        """‖v_i‖², of shape (n_clusters,)."""
+        return np.einsum("id,id->i", self.positions, self.positions)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run ends: after ``max_iter`` iterations, or when the centers move by at most ``step``."""
+
+    max_iter: int
+    step: float
+
+    @classmethod
+    def of(cls, X: FloatArray, max_iter: Any, tol: Any) -> Limits:
+        """Limits in the units of X: ``tol`` counts root mean variances of its columns."""
+        scale = math.sqrt(float(X.var(axis=0, ddof=1).mean()))
+        return cls(check_positive_int(max_iter, "max_iter"), check_number(tol, "tol", minimum=0.0) * scale)
+
+    def centers_rest(self, centers: Centers, before: Centers) -> bool:
+        """Whether the centers have stopped moving (Frobenius norm)."""
+        return float(np.linalg.norm(centers.positions - before.positions)) <= self.step
+
+
+def is_uniform(U: FloatArray) -> bool:
+    """Whether every membership is 1/c as far as a reader could tell, and c > 1."""
+    n_clusters = U.shape[1]
+    return n_clusters > 1 and float(np.abs(U - 1.0 / n_clusters).max()) <= COLLAPSE_TOL
+
+
+def may_leave_uniformity(U: FloatArray, step: float) -> bool:
+    """Whether U is close to 1/c but not there yet: a short step then says nothing, as an unstable mode grows from it."""
+    return is_uniform(U) and float(np.abs(U - 1.0 / U.shape[1]).max()) > step
+
+
+def leading_eigenvalue_of(X: FloatArray) -> float:
+    """λ₁ of F for squared Euclidean distances, which decides whether fuzzy c-means collapses."""
+    return float(spectrum_of(Dissimilarity.from_features(X).gram, 1).eigenvalues[0])
+
+
+def starting_memberships(
+    X: FloatArray, n_clusters: int, init: str | ArrayLike, n_init: int, random_state: RandomStateLike
+) -> Iterator[FloatArray]:
+    """Memberships of every run; after a deterministic start (``"spectral"`` or an array) the others are k-means++."""
+    streams = as_generator(random_state).spawn(n_init)
+    dissimilarity = Dissimilarity.from_features(X - X.mean(axis=0))
+    repeat = Start.from_name("kmeans++")
+    if isinstance(init, str):
+        first = Start.from_name(init)
+        yield first.memberships(dissimilarity, n_clusters, streams[0])
+        repeat = repeat if init == "spectral" else first
+    else:
+        yield check_memberships(init, "init", shape=(len(X), n_clusters))
+    for rng in streams[1:]:
+        yield repeat.memberships(dissimilarity, n_clusters, rng)
+
+
+Solution = TypeVar("Solution", bound=CentersSolution)
+
+
+def best_run(
+    run: Callable[[FloatArray], Solution],
+    starts: Iterator[FloatArray],
+    cost: Callable[[Solution], float],
+    progress: Progress,
+) -> Solution:
+    """The run of smallest cost; a run that collapsed is only taken if all did."""
+    solutions: list[Solution] = []
+    for k, U in enumerate(starts):
+        solutions.append(run(U))
+        progress(f"clustering {k + 1}")
+    return min(solutions, key=lambda solution: (solution.status is Status.COLLAPSED, cost(solution)))
