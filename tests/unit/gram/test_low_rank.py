@@ -1,0 +1,109 @@
+"""The Chebyshev form of additive kernels against the dense matrix, at every bandwidth and at scale."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.gram import ChebyshevGram, ChebyshevGrams, DenseGram, DenseGrams, FactoredGrams, low_rank
+from kfrc.kernels.gaussian import GaussianSum
+from kfrc.kernels.linear import Linear
+from kfrc.relational import solve_relational
+from kfrc.spectrum import eigenvalue_gradients, spectrum_of
+
+
+def clusters(n_samples, n_features=10, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_samples, n_features))
+    X[: n_samples // 2, :3] += 2.0
+    return X
+
+
+@pytest.fixture(scope="module")
+def large():
+    return clusters(4000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [-1.0, 0.0, 1.5, 3.0, 6.0])
+def test_low_rank_spectrum_and_gradients_equal_the_dense_ones(large, level):
+    bandwidths = np.exp(level + 0.2 * np.random.default_rng(1).standard_normal(10))
+    low, dense = (family(large, GaussianSum()).at(bandwidths) for family in (ChebyshevGrams, DenseGrams))
+    assert isinstance(low, ChebyshevGram)
+    assert low.rank < 600
+    ours, exact = spectrum_of(low, 5), spectrum_of(dense, 5)
+    assert_allclose(ours.eigenvalues, exact.eigenvalues, rtol=0, atol=1e-10)
+    assert_allclose(eigenvalue_gradients(low, ours), eigenvalue_gradients(dense, exact), rtol=0, atol=1e-9)
+
+
+def test_at_huge_bandwidths_the_spectrum_is_that_of_the_linear_kernel(large):
+    bandwidths = np.exp(15.0 + 0.2 * np.random.default_rng(1).standard_normal(10))
+    low = ChebyshevGrams(large, GaussianSum()).at(bandwidths)
+    linear = FactoredGrams(large, Linear()).at(bandwidths)
+    assert low.rank <= 20
+    ours, exact = spectrum_of(low, 5), spectrum_of(linear, 5)
+    assert_allclose(ours.eigenvalues, exact.eigenvalues, rtol=0, atol=1e-10)
+    assert_allclose(eigenvalue_gradients(low, ours), eigenvalue_gradients(linear, exact), rtol=0, atol=1e-9)
+
+
+def test_products_diagonal_and_columns_are_those_of_the_centered_matrix():
+    X = clusters(400, 4)
+    bandwidths = np.array([0.8, 1.0, 2.0, 5.0])
+    low = ChebyshevGrams(X, GaussianSum()).at(bandwidths)
+    E = DenseGrams(X, GaussianSum()).at(bandwidths).E
+    centered = E - E.mean(axis=0) - E.mean(axis=1)[:, None] + E.mean()
+    V = np.random.default_rng(0).standard_normal((400, 3))
+    assert_allclose(low.matmul(V), centered @ V, atol=1e-8)
+    assert_allclose(low.matmul(V[:, 0]), centered @ V[:, 0], atol=1e-8)
+    assert_allclose(low.diagonal(), np.diagonal(centered), atol=1e-8)
+    assert_allclose(low.columns([3, 399, 7]), centered[:, [3, 399, 7]], atol=1e-8)
+    assert_allclose(low.row_means(), 0.0, atol=1e-12)
+
+
+def test_bandwidths_too_small_for_a_low_rank_fall_back_to_the_dense_matrix():
+    family = ChebyshevGrams(clusters(300, 4), GaussianSum())
+    assert isinstance(family.at(np.full(4, 0.01)), DenseGram)
+    assert isinstance(family.at(np.full(4, 2.0)), ChebyshevGram)
+
+
+def test_results_do_not_depend_on_what_fits_in_memory(monkeypatch):
+    X = clusters(3000, 5)
+    bandwidths = np.full(5, 1.5)
+    roomy = ChebyshevGrams(X, GaussianSum()).at(bandwidths)
+    expected = spectrum_of(roomy, 3)
+    gradients = eigenvalue_gradients(roomy, expected)
+    monkeypatch.setattr(low_rank, "_BASIS_BYTES", 0)
+    monkeypatch.setattr(low_rank, "_FEATURE_BYTES", 0)
+    monkeypatch.setattr(low_rank, "_BLOCK_ELEMENTS", 1 << 14)
+    tight = ChebyshevGrams(X, GaussianSum()).at(bandwidths)
+    spectrum = spectrum_of(tight, 3)
+    assert tight._stored is None
+    assert_allclose(spectrum.eigenvalues, expected.eigenvalues, atol=1e-13)
+    assert_allclose(eigenvalue_gradients(tight, spectrum), gradients, atol=1e-11)
+
+
+def test_memberships_from_the_low_rank_form_equal_those_from_the_dense_matrix():
+    X = clusters(500, 6)
+    bandwidths = np.full(6, 1.5)
+    start = np.random.default_rng(0).dirichlet(np.ones(3), size=500)
+    low, dense = (
+        solve_relational(
+            Dissimilarity(family(X, GaussianSum()).at(bandwidths)), 3, "quadratic", init=start, max_iter=60, tol=0.0
+        )
+        for family in (ChebyshevGrams, DenseGrams)
+    )
+    assert_allclose(low.memberships, dense.memberships, atol=1e-7)
+    assert_allclose(low.objective, dense.objective, rtol=1e-9)
+
+
+def test_centers_kept_as_grid_nodes_measure_new_rows_inside_and_outside_the_range():
+    X = clusters(400, 4)
+    new = np.vstack([clusters(50, 4, seed=9), 30.0 * np.ones((1, 4)), -30.0 * np.ones((1, 4))])
+    bandwidths = np.array([0.7, 1.0, 3.0, 100.0])
+    prototypes = np.random.default_rng(0).dirichlet(np.ones(400), size=3).T
+    low, dense = (
+        family(X, GaussianSum()).at(bandwidths).centers(prototypes) for family in (ChebyshevGrams, DenseGrams)
+    )
+    assert_allclose(low.squared_distances(new), dense.squared_distances(new), atol=1e-8)
+    training = Dissimilarity(DenseGrams(X, GaussianSum()).at(bandwidths)).center_distances(prototypes)[0]
+    assert_allclose(low.squared_distances(X), training, atol=1e-8)
