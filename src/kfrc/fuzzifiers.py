@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import brentq
 
-from kfrc._numerics import Interval, row_blocks
+from kfrc._membership_step import active_prefix, solve_rows
+from kfrc._numerics import Interval
 from kfrc._registry import Registered
 from kfrc._typing import FloatArray
 
 _BISECTIONS = 200  # enough to exhaust float64 even for multipliers that start 300 decades apart
-_BLOCK_ELEMENTS = 1 << 15  # of distances per block: a dozen temporaries of this size fit a level-2 cache
 _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 
 
@@ -109,7 +109,7 @@ class Fuzzifier(Registered, ABC):
         U : ndarray of shape (n_samples, n_clusters)
             Rows sum to one. A row with zeros in ``distances`` is shared equally among those clusters.
         """
-        return _solve_rows(distances, self._positive_memberships, ordered=self._needs_order)
+        return solve_rows(distances, self._positive_memberships, ordered=self._needs_order)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
         """Membership step for rows sorted ascending whose first entry is 1: here by bisection on the multiplier."""
@@ -257,7 +257,7 @@ class Exponential(Fuzzifier, name="exponential"):
         logs = np.log(distances)
         counts = np.arange(1, logs.shape[1] + 1)
         levels = (self.m + np.cumsum(logs, axis=1)) / counts
-        active = _active_prefix(logs < levels)
+        active = active_prefix(logs < levels)
         level = np.take_along_axis(levels, active[:, None] - 1, axis=1)
         return np.where(counts <= active[:, None], (level - logs) / self.m, 0.0)
 
@@ -302,7 +302,7 @@ class Quadratic(Fuzzifier, name="quadratic"):
         inverses = 1.0 / distances
         counts = np.arange(1, distances.shape[1] + 1)
         multipliers = (2.0 * self.m + counts * (1.0 - self.m)) / np.cumsum(inverses, axis=1)
-        active = _active_prefix(multipliers * inverses > 1.0 - self.m)
+        active = active_prefix(multipliers * inverses > 1.0 - self.m)
         multiplier = np.take_along_axis(multipliers, active[:, None] - 1, axis=1)
         U = (multiplier * inverses - (1.0 - self.m)) / (2.0 * self.m)
         return np.where(counts <= active[:, None], U, 0.0)
@@ -351,7 +351,7 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
         for k in range(1, n_clusters):
             sums[:, k] = sums[:, k - 1] * ratios[:, k - 1] + 1.0
         counts = np.arange(1, n_clusters + 1)
-        active = _active_prefix((counts - 1 < sums) & np.isfinite(distances))
+        active = active_prefix((counts - 1 < sums) & np.isfinite(distances))
         last = active[:, None] - 1
         largest = np.take_along_axis(distances, last, axis=1)
         total = np.take_along_axis(sums, last, axis=1)
@@ -364,46 +364,3 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
 
     def threshold(self, n_clusters: int) -> float:  # noqa: D102
         return -math.log1p(-1.0 / n_clusters) / 2.0
-
-
-def _solve_rows(
-    distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray], *, ordered: bool
-) -> FloatArray:
-    """Membership step for any distances from one for rows whose smallest distance is one.
-
-    Works on row blocks that stay in cache; rows with zeros are shared among the clusters at distance zero.
-    """
-    distances = np.asarray(distances, dtype=np.float64)
-    U = np.empty_like(distances)
-    # A ratio of distances beyond the range of floats is as good as infinite.
-    with np.errstate(over="ignore", under="ignore"):
-        for rows in row_blocks(len(distances), distances.shape[1], _BLOCK_ELEMENTS):
-            U[rows] = _solve_block(distances[rows], positive_memberships, ordered)
-    return U
-
-
-def _solve_block(
-    distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray], ordered: bool
-) -> FloatArray:
-    smallest = distances.min(axis=1, keepdims=True)
-    regular = (smallest > 0) & np.isfinite(smallest)
-    all_regular = bool(regular.all())
-    relative = distances / (smallest if all_regular else np.where(regular, smallest, 1.0))
-    if not all_regular:
-        relative = np.where(regular, relative, 1.0)
-    if ordered:
-        order = np.argsort(relative, axis=1)
-        U = np.empty_like(relative)
-        np.put_along_axis(U, order, positive_memberships(np.take_along_axis(relative, order, axis=1)), axis=1)
-    else:
-        U = positive_memberships(relative)
-    if not all_regular:
-        nearest = distances == smallest
-        U = np.where(regular, U, nearest / nearest.sum(axis=1, keepdims=True))
-    return U
-
-
-def _active_prefix(keeps: Any) -> Any:
-    """Largest k whose condition holds, per row; k = 1 always does up to rounding."""
-    n_clusters = keeps.shape[1]
-    return np.maximum(n_clusters - np.argmax(keeps[:, ::-1], axis=1), 1) * keeps.any(axis=1) + ~keeps.any(axis=1)
