@@ -1,31 +1,27 @@
-"""Fuzzy c-means with an annealed fuzzifier (vFCM), and what the methods with centers in input space share."""
+"""Fuzzy c-means with an annealed fuzzifier (vFCM)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._numerics import COLLAPSE_TOL, as_generator
-from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
+from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
-    check_memberships,
     check_number,
     check_positive_int,
     find_varying_columns,
 )
+from kfrc.clusterers._input_space import Centers, CentersSolution, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
-from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Power
-from kfrc.relational import RelationalSolution, Start, Status
-from kfrc.spectrum import spectrum_of
+from kfrc.relational import Status, is_uniform
 
 _SMALLEST_M = 1.0 + 1e-8
 """Where annealing ends in floating point: beyond this 1/(m − 1) resolves more digits than distances have."""
@@ -91,8 +87,8 @@ class VFCM(FuzzyClusterer):
 
     References
     ----------
-    Chen, M.-S., et al. (2022), an improved fuzzy c-means that varies the fuzziness parameter; cited as chen2022improved
-    in Section 4 of the paper, which also states the schedule.
+    Chen et al. (2022), "Improved fuzzy c-means clustering by varying the fuzziness parameter"; the schedule is stated
+    in the simulation section of the paper.
 
     Examples
     --------
@@ -156,10 +152,14 @@ class VFCM(FuzzyClusterer):
         limits = self._limits(data)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
         solution = best_run(
+            data,
+            n_clusters,
             lambda U: anneal(data, U, schedule, limits),
-            starting_memberships(data, n_clusters, self.init, self.n_init, self.random_state),
             lambda run: float(cdist(data, run.centers, "sqeuclidean").min(axis=1).sum()),
-            progress,
+            init=self.init,
+            n_init=self.n_init,
+            random_state=self.random_state,
+            progress=progress,
         )
         self.m_path_ = solution.m_path
         self.m_ = float(solution.m_path[-1])
@@ -221,22 +221,6 @@ def _check_fuzziness(value: Any, name: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CentersSolution(RelationalSolution):
-    """A run of a method whose centers are points of input space.
-
-    Attributes
-    ----------
-    centers : ndarray of shape (n_clusters, n_features)
-        Centers after the last iteration.
-    membership_centers : ndarray of shape (n_clusters, n_features)
-        The centers that ``memberships`` follow from.
-    """
-
-    centers: FloatArray
-    membership_centers: FloatArray
-
-
-@dataclass(frozen=True, kw_only=True)
 class VFCMSolution(CentersSolution):
     """A run of :func:`anneal`, with the m of every iteration."""
 
@@ -289,117 +273,3 @@ def anneal(X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits) ->
         membership_centers=membership_centers.positions,
         m_path=np.array(m_path),
     )
-
-
-# --- what methods with centers in input space share ---
-
-
-@dataclass(frozen=True)
-class Centers:
-    """Weighted means of samples.
-
-    Attributes
-    ----------
-    positions : ndarray of shape (n_clusters, n_features)
-    prototypes : ndarray of shape (n_samples, n_clusters)
-        The weights, each column summing to one: ``positions = prototypes.T @ X``.
-    """
-
-    positions: FloatArray
-    prototypes: FloatArray
-
-    @classmethod
-    def weighted(cls, X: FloatArray, weights: FloatArray) -> Centers:
-        """Σ_j w_ji x_j / Σ_j w_ji; a cluster without weight gets the sample that costs the others most.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_samples, n_features)
-        weights : ndarray of shape (n_samples, n_clusters)
-            Not negative.
-        """
-        masses = weights.sum(axis=0)
-        empty = masses < np.finfo(np.float64).tiny
-        prototypes = weights / np.where(empty, 1.0, masses)
-        positions = prototypes.T @ X
-        if empty.any():
-            distances = cdist(X, positions[~empty], "sqeuclidean") if not empty.all() else np.zeros((len(X), 0))
-            costs = np.einsum("ji,ji->j", weights[:, ~empty], distances)
-            chosen = np.argsort(-costs, kind="stable")[: int(empty.sum())]
-            prototypes[:, empty] = 0.0
-            prototypes[chosen, np.flatnonzero(empty)] = 1.0
-            positions[empty] = X[chosen]
-        return cls(positions, prototypes)
-
-    @property
-    def squared_norms(self) -> FloatArray:
-        """‖v_i‖², of shape (n_clusters,)."""
-        return np.einsum("id,id->i", self.positions, self.positions)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When a run ends: after ``max_iter`` iterations, or when the centers move by at most ``step``."""
-
-    max_iter: int
-    step: float
-
-    @classmethod
-    def of(cls, X: FloatArray, max_iter: Any, tol: Any) -> Limits:
-        """Limits in the units of X: ``tol`` counts root mean variances of its columns."""
-        scale = math.sqrt(float(X.var(axis=0, ddof=1).mean()))
-        return cls(check_positive_int(max_iter, "max_iter"), check_number(tol, "tol", minimum=0.0) * scale)
-
-    def centers_rest(self, centers: Centers, before: Centers) -> bool:
-        """Whether the centers have stopped moving (Frobenius norm)."""
-        return float(np.linalg.norm(centers.positions - before.positions)) <= self.step
-
-
-def is_uniform(U: FloatArray) -> bool:
-    """Whether every membership is 1/c as far as a reader could tell, and c > 1."""
-    n_clusters = U.shape[1]
-    return n_clusters > 1 and float(np.abs(U - 1.0 / n_clusters).max()) <= COLLAPSE_TOL
-
-
-def may_leave_uniformity(U: FloatArray, step: float) -> bool:
-    """Whether U is close to 1/c but not there yet: a short step then says nothing, as an unstable mode grows from it."""
-    return is_uniform(U) and float(np.abs(U - 1.0 / U.shape[1]).max()) > step
-
-
-def leading_eigenvalue_of(X: FloatArray) -> float:
-    """λ₁ of F for squared Euclidean distances, which decides whether fuzzy c-means collapses."""
-    return float(spectrum_of(Dissimilarity.from_features(X).gram, 1).eigenvalues[0])
-
-
-def starting_memberships(
-    X: FloatArray, n_clusters: int, init: str | ArrayLike, n_init: int, random_state: RandomStateLike
-) -> Iterator[FloatArray]:
-    """Memberships of every run; after a deterministic start (``"spectral"`` or an array) the others are k-means++."""
-    streams = as_generator(random_state).spawn(n_init)
-    dissimilarity = Dissimilarity.from_features(X - X.mean(axis=0))
-    repeat = Start.from_name("kmeans++")
-    if isinstance(init, str):
-        first = Start.from_name(init)
-        yield first.memberships(dissimilarity, n_clusters, streams[0])
-        repeat = repeat if init == "spectral" else first
-    else:
-        yield check_memberships(init, "init", shape=(len(X), n_clusters))
-    for rng in streams[1:]:
-        yield repeat.memberships(dissimilarity, n_clusters, rng)
-
-
-Solution = TypeVar("Solution", bound=CentersSolution)
-
-
-def best_run(
-    run: Callable[[FloatArray], Solution],
-    starts: Iterator[FloatArray],
-    cost: Callable[[Solution], float],
-    progress: Progress,
-) -> Solution:
-    """The run of smallest cost; a run that collapsed is only taken if all did."""
-    solutions: list[Solution] = []
-    for k, U in enumerate(starts):
-        solutions.append(run(U))
-        progress(f"clustering {k + 1}")
-    return min(solutions, key=lambda solution: (solution.status is Status.COLLAPSED, cost(solution)))

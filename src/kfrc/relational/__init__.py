@@ -1,6 +1,22 @@
 """Fuzzy relational clustering: the objective J of Equation 1 and its alternating minimization."""
 
-from kfrc.relational.solver import RelationalSolution, Status, solve_relational
-from kfrc.relational.starts import Start
+from kfrc.relational.solver import (
+    RelationalSolution,
+    Status,
+    is_uniform,
+    may_leave_uniformity,
+    order_of_appearance,
+    solve_relational,
+)
+from kfrc.relational.starts import Start, starting_memberships
 
-__all__ = ["RelationalSolution", "Start", "Status", "solve_relational"]
+__all__ = [
+    "RelationalSolution",
+    "Start",
+    "Status",
+    "is_uniform",
+    "may_leave_uniformity",
+    "order_of_appearance",
+    "solve_relational",
+    "starting_memberships",
+]

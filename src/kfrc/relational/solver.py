@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
-from kfrc._numerics import COLLAPSE_TOL, as_generator
+from kfrc._numerics import COLLAPSE_TOL
 from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_dissimilarities,
-    check_memberships,
     check_n_clusters,
     check_number,
     check_positive_int,
 )
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational.starts import Start
+from kfrc.relational.starts import starting_memberships
 
 _DESCENT_TOL = 1e-12
 """Relative rise of J that is rounding; the exact step cannot raise it on squared distances."""
@@ -140,7 +138,7 @@ def solve_relational(
     max_iter = check_positive_int(max_iter, "max_iter")
     tol = check_number(tol, "tol", minimum=0.0)
     best: RelationalSolution | None = None
-    for k, U in enumerate(_starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
+    for k, U in enumerate(starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
         solution = _descend(dissimilarity, t, U, max_iter, tol)
         # Runs that reach the same minimum differ by rounding; the first of them is kept, whatever the memory layout.
         if best is None or solution.objective < best.objective - _SAME_OBJECTIVE * abs(best.objective):
@@ -148,41 +146,23 @@ def solve_relational(
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return _in_order_of_appearance(best) if isinstance(init, str) else best
+    return _reordered(best, order_of_appearance(best.memberships)) if isinstance(init, str) else best
 
 
-def _in_order_of_appearance(solution: RelationalSolution) -> RelationalSolution:
-    """Number the clusters by the first sample that prefers them, so that the numbers mean the same on every machine."""
-    labels = solution.memberships.argmax(axis=1)
-    found, first = np.unique(labels, return_index=True)
-    order = found[np.argsort(first)].tolist()
-    order += [i for i in range(solution.memberships.shape[1]) if i not in order]
+def order_of_appearance(U: FloatArray) -> list[int]:
+    """Clusters in the order of the first sample that prefers them, so that numbers mean the same on every machine."""
+    found, first = np.unique(U.argmax(axis=1), return_index=True)
+    order: list[int] = found[np.argsort(first)].tolist()
+    return order + [i for i in range(U.shape[1]) if i not in order]
+
+
+def _reordered(solution: RelationalSolution, order: list[int]) -> RelationalSolution:
     return replace(
         solution,
         memberships=solution.memberships[:, order],
         prototypes=solution.prototypes[:, order],
         squared_norms=solution.squared_norms[order],
     )
-
-
-def _starting_memberships(
-    init: str | ArrayLike,
-    n_init: int,
-    dissimilarity: Dissimilarity,
-    n_clusters: int,
-    random_state: RandomStateLike,
-) -> Iterator[FloatArray]:
-    streams = as_generator(random_state).spawn(n_init)
-    repeat: Start
-    if isinstance(init, str):
-        first = Start.from_name(init)
-        yield first.memberships(dissimilarity, n_clusters, streams[0])
-        repeat = Start.from_name("kmeans++") if init == "spectral" else first
-    else:
-        yield check_memberships(init, "init", shape=(dissimilarity.n_samples, n_clusters))
-        repeat = Start.from_name("kmeans++")
-    for rng in streams[1:]:
-        yield repeat.memberships(dissimilarity, n_clusters, rng)
 
 
 @dataclass(frozen=True)
@@ -253,12 +233,12 @@ def _descend(
         following = _evaluate(dissimilarity, t, proposal)
         if following.objective > state.objective + _DESCENT_TOL * abs(state.objective):
             following = _halve(dissimilarity, t, state, proposal)
-        if float(np.abs(following.U - state.U).max()) <= tol and not _may_still_leave_uniformity(following.U, tol):
+        if float(np.abs(following.U - state.U).max()) <= tol and not may_leave_uniformity(following.U, tol):
             status = Status.CONVERGED
         state = following
         negative |= state.negative
         path.append(state.objective)
-    if U.shape[1] > 1 and float(np.abs(state.U - 1.0 / U.shape[1]).max()) <= COLLAPSE_TOL:
+    if is_uniform(state.U):
         status = Status.COLLAPSED
     return RelationalSolution(
         memberships=state.U,
@@ -272,10 +252,15 @@ def _descend(
     )
 
 
-def _may_still_leave_uniformity(U: FloatArray, tol: float) -> bool:
-    """Whether U is close to 1/c but not yet there: a slow step then says nothing, as an unstable mode grows from it."""
-    deviation = float(np.abs(U - 1.0 / U.shape[1]).max())
-    return tol < deviation <= COLLAPSE_TOL and U.shape[1] > 1
+def is_uniform(U: FloatArray) -> bool:
+    """Whether every membership is 1/c as far as a reader could tell, and c > 1."""
+    n_clusters = U.shape[1]
+    return n_clusters > 1 and float(np.abs(U - 1.0 / n_clusters).max()) <= COLLAPSE_TOL
+
+
+def may_leave_uniformity(U: FloatArray, tol: float) -> bool:
+    """Whether U is close to 1/c but not there yet: a short step says nothing then, as an unstable mode may grow."""
+    return is_uniform(U) and float(np.abs(U - 1.0 / U.shape[1]).max()) > tol
 
 
 def _halve(dissimilarity: Dissimilarity, t: Fuzzifier, state: _State, proposal: FloatArray) -> _State:
@@ -287,3 +272,11 @@ def _halve(dissimilarity: Dissimilarity, t: Fuzzifier, state: _State, proposal: 
             return trial
         step *= 0.5
     return state
+
+
+def _in_order_of_appearance(solution: RelationalSolution) -> RelationalSolution:
+    return _reordered(solution, order_of_appearance(solution.memberships))
+
+
+_may_still_leave_uniformity = may_leave_uniformity
+_starting_memberships = starting_memberships

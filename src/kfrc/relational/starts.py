@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from kfrc._numerics import as_generator
 from kfrc._registry import Registered
-from kfrc._typing import FloatArray
+from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
+from kfrc._validation import check_memberships
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.spectrum import spectrum_of
 
@@ -91,3 +94,24 @@ class KMeansPlusPlus(Start, name="kmeans++"):
             seed = rng.choice(n_samples, p=nearest / total if total > 0 else None)
             to_seeds[:, i : i + 1] = dissimilarity.columns([int(seed)])
         return np.eye(n_clusters)[to_seeds.argmin(axis=1)]
+
+
+def starting_memberships(
+    init: str | ArrayLike,
+    n_init: int,
+    dissimilarity: Dissimilarity,
+    n_clusters: int,
+    random_state: RandomStateLike,
+) -> Iterator[FloatArray]:
+    """Memberships of every run; after a deterministic start (``"spectral"`` or an array) the others are k-means++."""
+    streams = as_generator(random_state).spawn(n_init)
+    repeat: Start
+    if isinstance(init, str):
+        first = Start.from_name(init)
+        yield first.memberships(dissimilarity, n_clusters, streams[0])
+        repeat = Start.from_name("kmeans++") if init == "spectral" else first
+    else:
+        yield check_memberships(init, "init", shape=(dissimilarity.n_samples, n_clusters))
+        repeat = Start.from_name("kmeans++")
+    for rng in streams[1:]:
+        yield repeat.memberships(dissimilarity, n_clusters, rng)

@@ -1,0 +1,138 @@
+"""What the methods whose centers are points of input space share: centers, stopping, and the best of several runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
+from kfrc._validation import check_number, check_positive_int
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.relational import RelationalSolution, Status, order_of_appearance, starting_memberships
+from kfrc.spectrum import spectrum_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class CentersSolution(RelationalSolution):
+    """A run of a method whose centers are points of input space.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_features)
+        Centers after the last iteration.
+    membership_centers : ndarray of shape (n_clusters, n_features)
+        The centers that ``memberships`` follow from.
+    """
+
+    centers: FloatArray
+    membership_centers: FloatArray
+
+    def reordered(self, order: list[int]) -> Self:
+        """The same run with its clusters in another order."""
+        return replace(
+            self,
+            memberships=self.memberships[:, order],
+            prototypes=self.prototypes[:, order],
+            squared_norms=self.squared_norms[order],
+            centers=self.centers[order],
+            membership_centers=self.membership_centers[order],
+        )
+
+
+@dataclass(frozen=True)
+class Centers:
+    """Weighted means of samples.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_clusters, n_features)
+    prototypes : ndarray of shape (n_samples, n_clusters)
+        The weights, each column summing to one: ``positions = prototypes.T @ X``.
+    """
+
+    positions: FloatArray
+    prototypes: FloatArray
+
+    @classmethod
+    def weighted(cls, X: FloatArray, weights: FloatArray) -> Centers:
+        """Σ_j w_ji x_j / Σ_j w_ji; a cluster without weight gets the sample that costs the others most.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        weights : ndarray of shape (n_samples, n_clusters)
+            Not negative.
+        """
+        masses = weights.sum(axis=0)
+        empty = masses < np.finfo(np.float64).tiny
+        prototypes = weights / np.where(empty, 1.0, masses)
+        positions = prototypes.T @ X
+        if empty.any():
+            distances = cdist(X, positions[~empty], "sqeuclidean") if not empty.all() else np.zeros((len(X), 0))
+            costs = np.einsum("ji,ji->j", weights[:, ~empty], distances)
+            chosen = np.argsort(-costs, kind="stable")[: int(empty.sum())]
+            prototypes[:, empty] = 0.0
+            prototypes[chosen, np.flatnonzero(empty)] = 1.0
+            positions[empty] = X[chosen]
+        return cls(positions, prototypes)
+
+    @property
+    def squared_norms(self) -> FloatArray:
+        """‖v_i‖², of shape (n_clusters,)."""
+        return np.einsum("id,id->i", self.positions, self.positions)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a run ends: after ``max_iter`` iterations, or when the centers move by at most ``tol`` times ``scale``."""
+
+    max_iter: int
+    tol: float
+    scale: float
+
+    @classmethod
+    def of(cls, X: FloatArray, max_iter: Any, tol: Any) -> Limits:
+        """Limits in the units of X: ``tol`` counts root mean variances of its columns."""
+        scale = math.sqrt(float(X.var(axis=0, ddof=1).mean()))
+        return cls(check_positive_int(max_iter, "max_iter"), check_number(tol, "tol", minimum=0.0), scale)
+
+    def centers_rest(self, centers: Centers, before: Centers) -> bool:
+        """Whether the centers have stopped moving (Frobenius norm)."""
+        return float(np.linalg.norm(centers.positions - before.positions)) <= self.tol * self.scale
+
+
+def leading_eigenvalue_of(X: FloatArray) -> float:
+    """λ₁ of F for squared Euclidean distances, which decides whether fuzzy c-means collapses."""
+    return float(spectrum_of(Dissimilarity.from_features(X).gram, 1).eigenvalues[0])
+
+
+Solution = TypeVar("Solution", bound=CentersSolution)
+
+
+def best_run(
+    X: FloatArray,
+    n_clusters: int,
+    run: Callable[[FloatArray], Solution],
+    cost: Callable[[Solution], float],
+    *,
+    init: str | ArrayLike,
+    n_init: int,
+    random_state: RandomStateLike,
+    progress: Progress,
+) -> Solution:
+    """The run of smallest cost over several starts; one that collapsed is only taken if all did.
+
+    Clusters are numbered by the first sample that prefers them, unless ``init`` is an array, whose numbering is kept.
+    """
+    solutions: list[Solution] = []
+    dissimilarity = Dissimilarity.from_features(X)
+    for k, U in enumerate(starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
+        solutions.append(run(U))
+        progress(f"clustering {k + 1}/{n_init}")
+    best = min(solutions, key=lambda solution: (solution.status is Status.COLLAPSED, cost(solution)))
+    return best.reordered(order_of_appearance(best.memberships)) if isinstance(init, str) else best
