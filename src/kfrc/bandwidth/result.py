@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from kfrc._typing import FloatArray
 from kfrc.bandwidth.optimizers.base import AscentPath
 
@@ -29,6 +31,8 @@ class Candidate:
         Leading eigenvalues there; None if infeasible.
     n_evaluations : int
         Spectra computed.
+    binding_threshold : float
+        The same candidate results for every threshold up to this one.
     """
 
     start: FloatArray
@@ -41,6 +45,7 @@ class Candidate:
     stage2_path: AscentPath | None
     eigenvalues: FloatArray | None
     n_evaluations: int
+    binding_threshold: float = -np.inf
 
     @property
     def feasible(self) -> bool:

@@ -41,6 +41,7 @@ def select_bandwidths(
     rank: int | None = None,
     search_samples: int | str | None = "auto",
     exploration: Exploration | None = None,
+    relaxed: BandwidthResult | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -77,6 +78,9 @@ def select_bandwidths(
     exploration : Exploration, optional
         Stage 1 from :func:`kfrc.bandwidth.explore_bandwidths`, to be shared between criteria and thresholds; what
         concerns stage 1 (kernel, anisotropy, starts, optimizer, level, approximation) is then taken from it.
+    relaxed : BandwidthResult, optional
+        Result of the same search from the same exploration with a smaller threshold: starts for which the larger one
+        does not bind are not repeated.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Starts run in parallel; the result does not depend on it.
@@ -135,6 +139,8 @@ def select_bandwidths(
     visible = space if subset is None else space.restricted(subset, approximation, rank)
 
     def run(k: int) -> Candidate:
+        if relaxed is not None and relaxed.candidates[k].binding_threshold >= threshold:
+            return replace(relaxed.candidates[k], n_evaluations=0)
         known = None if exploration is None else (exploration.ascents[k], exploration.n_evaluations[k])
         return _run_start(visible, n_clusters, criterion, threshold, space.starts[k], known)
 
@@ -211,6 +217,7 @@ def _run_start(
         stage2_path=None if stage2 is None else stage2.path,
         eigenvalues=None if stage2 is None else stage2.eigenvalues,
         n_evaluations=problem.n_evaluations,
+        binding_threshold=-np.inf if stage2 is None else stage2.binding_threshold,
     )
 
 

@@ -40,18 +40,28 @@ class Ascent:
         Leading eigenvalues of F there: one in stage 1, those of the criterion in stage 2.
     n_iter : int
     path : AscentPath
+    binding_threshold : float
+        The same ascent results for every threshold up to this one.
     """
 
     log_bandwidths: FloatArray
     eigenvalues: FloatArray
     n_iter: int
     path: AscentPath
+    binding_threshold: float
 
     @classmethod
-    def ending_at(cls, end: Evaluation, n_iter: int, points: list[tuple[FloatArray, float]]) -> Ascent:
+    def ending_at(
+        cls,
+        end: Evaluation,
+        n_iter: int,
+        points: list[tuple[FloatArray, float]],
+        binding_threshold: float | None = None,
+    ) -> Ascent:
         """From the last evaluation and the points on the way; the Gram matrix is let go."""
+        binding = end.leading if binding_threshold is None else binding_threshold
         path = AscentPath(np.array([point for point, _ in points]), np.array([value for _, value in points]))
-        return cls(end.log_bandwidths, end.spectrum.eigenvalues, n_iter, path)
+        return cls(end.log_bandwidths, end.spectrum.eigenvalues, n_iter, path, binding)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ class MomentumAscent(Optimizer, name="momentum"):
 
         current = evaluate(stage1.log_bandwidths)
         points = [(current.log_bandwidths, problem.criterion_value(criterion, current))]
+        lowest = current.leading
         velocity = np.zeros_like(current.log_bandwidths)
         n_iter = 0
         moving = True
@@ -79,10 +80,12 @@ class MomentumAscent(Optimizer, name="momentum"):
                 evaluate, lambda trial: is_feasible(trial, threshold), current.log_bandwidths, proposed
             )
             following = current if accepted is None else accepted
+            lowest = min(lowest, following.leading)
             moving = _step_size(following.log_bandwidths, current.log_bandwidths) >= self.tol
             current = following
             points.append((current.log_bandwidths, problem.criterion_value(criterion, current)))
-        return Ascent.ending_at(current, n_iter, points)
+        # A larger threshold changes nothing as long as no point of the path falls below it.
+        return Ascent.ending_at(current, n_iter, points, binding_threshold=lowest)
 
 
 def _project(problem: Problem, log_bandwidths: FloatArray) -> FloatArray:
