@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from kfrc.clusterers import FRC, KFRC
+from kfrc.clusterers import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM, NegativeDistanceError
 from kfrc.exceptions import (
     ConstantFeatureWarning,
     InfeasibleBandwidthError,
@@ -15,11 +15,19 @@ from kfrc.exceptions import (
 __version__ = version("kfrc")
 
 __all__ = [
+    "FANNY",
+    "FCM",
+    "FCMMK",
     "FRC",
     "KFRC",
+    "MSFCM",
+    "NERFCM",
+    "RFCM",
+    "VFCM",
     "ConstantFeatureWarning",
     "InfeasibleBandwidthError",
     "KFRCError",
+    "NegativeDistanceError",
     "NonEuclideanWarning",
     "TrivialPartitionWarning",
     "UniformCollapseWarning",

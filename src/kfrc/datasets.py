@@ -46,6 +46,9 @@ _SOURCES = {
     "iris": _Source(150, 4, 3, "Iris, UCI repository, data set 53", bundled="load_iris"),
 }
 
+BENCHMARK_NAMES = tuple(_SOURCES)
+"""Names that :func:`load_benchmark` knows: the six sets of the paper's Table 1, and iris."""
+
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:

@@ -80,7 +80,7 @@ def select_bandwidths(
         concerns stage 1 (kernel, anisotropy, starts, optimizer, level, approximation) is then taken from it.
     relaxed : BandwidthResult, optional
         Result of the same search from the same exploration with a smaller threshold: starts for which the larger one
-        does not bind are not repeated.
+        does not bind are not repeated, and ``"lbfgs"`` continues the others from where they ended.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Starts run in parallel; the result does not depend on it.
@@ -139,8 +139,10 @@ def select_bandwidths(
     visible = space if subset is None else space.restricted(subset, approximation, rank)
 
     def run(k: int) -> Candidate:
-        if relaxed is not None and relaxed.candidates[k].binding_threshold >= threshold:
-            return replace(relaxed.candidates[k], n_evaluations=0)
+        if relaxed is not None:
+            continued = _continue(space, relaxed.candidates[k], n_clusters, criterion, threshold)
+            if continued is not None:
+                return continued
         known = None if exploration is None else (exploration.ascents[k], exploration.n_evaluations[k])
         return _run_start(visible, n_clusters, criterion, threshold, space.starts[k], known)
 
@@ -152,6 +154,35 @@ def select_bandwidths(
             progress(f"bandwidth search {len(candidates)}/{len(space.starts)}")
     result = _choose(visible, tuple(candidates), n_clusters, threshold)
     return result if subset is None else _refine(space, result, n_clusters, criterion)
+
+
+def _continue(
+    space: SearchSpace, relaxed: Candidate, n_clusters: int, criterion: Criterion, threshold: float
+) -> Candidate | None:
+    """A start's candidate at a larger threshold from its candidate at a smaller one, if that can be done."""
+    if relaxed.binding_threshold >= threshold:
+        return replace(relaxed, n_evaluations=0)
+    if not (relaxed.feasible and space.optimizer.continues_along_thresholds):
+        return None
+    problem = space.problem(n_clusters)
+    ascent = space.optimizer.refine(problem, criterion, threshold, relaxed.log_bandwidths)
+    return None if ascent is None else _replaced(relaxed, ascent, criterion, n_clusters, problem.n_evaluations)
+
+
+def _replaced(
+    candidate: Candidate, ascent: Ascent, criterion: Criterion, n_clusters: int, n_evaluations: int
+) -> Candidate:
+    """The candidate with another second stage."""
+    return replace(
+        candidate,
+        log_bandwidths=ascent.log_bandwidths,
+        criterion_value=float(criterion.value(ascent.eigenvalues, n_clusters)),
+        eigenvalues=ascent.eigenvalues,
+        stage2_iterations=ascent.n_iter,
+        stage2_path=ascent.path,
+        n_evaluations=n_evaluations,
+        binding_threshold=ascent.binding_threshold,
+    )
 
 
 def _search_subset(space: SearchSpace, search_samples: int | str | None, rng: np.random.Generator) -> IntArray | None:
@@ -173,15 +204,7 @@ def _refine(space: SearchSpace, coarse: BandwidthResult, n_clusters: int, criter
         candidate = _run_start(space, n_clusters, criterion, coarse.threshold, coarse.log_bandwidths, None)
     else:
         best = coarse.candidates[coarse.best]
-        candidate = replace(
-            best,
-            log_bandwidths=ascent.log_bandwidths,
-            criterion_value=float(criterion.value(ascent.eigenvalues, n_clusters)),
-            eigenvalues=ascent.eigenvalues,
-            stage2_iterations=ascent.n_iter,
-            stage2_path=ascent.path,
-            n_evaluations=problem.n_evaluations,
-        )
+        candidate = _replaced(best, ascent, criterion, n_clusters, problem.n_evaluations)
     chosen = _choose(space, (candidate,), n_clusters, coarse.threshold)
     return replace(
         chosen,

@@ -1,7 +1,26 @@
 """scikit-learn estimators: one file per method."""
 
 from kfrc.clusterers.base import FuzzyClusterer
+from kfrc.clusterers.fanny import FANNY
+from kfrc.clusterers.fcm import FCM
+from kfrc.clusterers.fcm_mk import FCMMK
 from kfrc.clusterers.frc import FRC
 from kfrc.clusterers.kfrc import KFRC
+from kfrc.clusterers.msfcm import MSFCM
+from kfrc.clusterers.nerfcm import NERFCM
+from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError
+from kfrc.clusterers.vfcm import VFCM
 
-__all__ = ["FRC", "KFRC", "FuzzyClusterer"]
+__all__ = [
+    "FANNY",
+    "FCM",
+    "FCMMK",
+    "FRC",
+    "KFRC",
+    "MSFCM",
+    "NERFCM",
+    "RFCM",
+    "VFCM",
+    "FuzzyClusterer",
+    "NegativeDistanceError",
+]

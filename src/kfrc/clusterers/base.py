@@ -192,9 +192,9 @@ def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) 
     )
     if kappa * leading_eigenvalue <= 1:
         return (
-            f"{opening} <= 1, so the {name} fuzzifier collapses on these dissimilarities for every m >= m* = "
-            f"{critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, which looks "
-            "for bandwidths that cannot collapse"
+            f"{opening} <= 1: with the {name} fuzzifier 1/{n_clusters} everywhere is a stable solution here for every "
+            f"m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, "
+            "which looks for bandwidths that cannot collapse"
         )
     return (
         f"{opening} > 1, so the uniform solution is not stable (m = {t.m:g} < m* = {critical:.4g}) and the run was "

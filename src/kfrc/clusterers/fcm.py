@@ -14,7 +14,6 @@ from kfrc._numerics import COLLAPSE_TOL, as_generator, row_blocks
 from kfrc._typing import ArrayLike, BoolArray, FloatArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
-    check_memberships,
     check_number,
     check_positive_int,
     find_varying_columns,
@@ -23,8 +22,16 @@ from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational import RelationalSolution, Start, Status
+from kfrc.relational import (
+    SAME_OBJECTIVE,
+    RelationalSolution,
+    Status,
+    in_order_of_appearance,
+    may_leave_uniformity,
+    starting_memberships,
+)
 from kfrc.spectrum import spectrum_of
+
 
 class FCM(FuzzyClusterer):
     """Fuzzy c-means: minimizes Σ_j Σ_i t(u_ji) ‖x_j − v_i‖² over memberships U and centers V.
@@ -142,13 +149,9 @@ class FCM(FuzzyClusterer):
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        occupied = ~np.isnan(self.cluster_centers_[:, 0])
-        centers = self.cluster_centers_[occupied]
-        origin = centers.mean(axis=0)
-        X, centers = X - origin, centers - origin
-        distances = np.full((len(X), len(occupied)), np.inf)
-        distances[:, occupied] = _squared_distances(X, np.einsum("jr,jr->j", X, X), centers).T
-        return distances
+        centers = np.where(np.isnan(self.cluster_centers_), np.inf, self.cluster_centers_)
+        origin = np.nanmean(self.cluster_centers_, axis=0)
+        return np.ascontiguousarray(_squared_distances(_extend(X - origin), centers - origin).T)
 
 
 def solve_fcm(
@@ -183,71 +186,83 @@ def solve_fcm(
     tol = check_number(tol, "tol", minimum=0.0)
     # Distances by inner products lose digits far from the origin, and centering changes no distance.
     X = X - X.mean(axis=0)
-    squared_norms = np.einsum("jr,jr->j", X, X)
+    Z = _extend(X)
     best: RelationalSolution | None = None
-    for k, U in enumerate(_starting_memberships(init, n_init, X, n_clusters, random_state)):
-        solution = _descend(X, squared_norms, fuzzifier, U, max_iter, tol)
-        if best is None or solution.objective < best.objective:
+    starts = starting_memberships(init, n_init, Dissimilarity.from_features(X), n_clusters, random_state)
+    for k, U in enumerate(starts):
+        solution = _descend(Z, fuzzifier, U, max_iter, tol)
+        if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
             best = solution
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return best
+    return in_order_of_appearance(best) if isinstance(init, str) else best
 
 
-def _starting_memberships(
-    init: str | ArrayLike, n_init: int, X: FloatArray, n_clusters: int, random_state: RandomStateLike
-) -> Iterator[FloatArray]:
-    streams = as_generator(random_state).spawn(n_init)
-    first = Start.from_name(init) if isinstance(init, str) else None
-    repeat = Start.from_name("kmeans++") if first is None or init == "spectral" else first
-    if first is None:
-        yield check_memberships(init, "init", shape=(len(X), n_clusters))
-    dissimilarity = Dissimilarity.from_features(X) if first is not None or n_init > 1 else None
-    for rng in streams[first is None :]:
-        start = first if first is not None and rng is streams[0] else repeat
-        assert dissimilarity is not None  # a named start needs it
-        yield start.memberships(dissimilarity, n_clusters, rng)
+# The work is done on arrays with samples along the columns: a sum over clusters is then a sum of long vectors. And with
+# z = (x, ‖x‖², 1) each half of an iteration is one matrix product: ‖x − v‖² = (−2v, 1, ‖v‖²) · z, and Σ_j w_j z_j holds
+# the weighted sum of the samples and, last, the sum of the weights.
 
 
-@dataclass
-class _Pass:
-    """What one pass over the data accumulates. Memberships are kept as (n_clusters, n_samples): a sum over clusters
-    is then a sum of long vectors.
-    """
+def _extend(X: FloatArray) -> FloatArray:
+    """The columns z = (x, ‖x‖², 1), of shape (n_features + 2, n_rows)."""
+    Z = np.empty((X.shape[1] + 2, len(X)))
+    Z[:-2] = X.T
+    np.einsum("jr,jr->j", X, X, out=Z[-2])
+    Z[-1] = 1.0
+    return Z
 
-    U: FloatArray
+
+def _squared_distances(Z: FloatArray, centers: FloatArray) -> FloatArray:
+    """‖x_j − v_i‖² of shape (n_clusters, n_rows); ``inf`` for a center that is ``inf``."""
+    finite = np.isfinite(centers[:, 0])
+    used = np.where(finite[:, None], centers, 0.0)
+    distances = np.column_stack([-2.0 * used, np.ones(len(used)), np.einsum("ir,ir->i", used, used)]) @ Z
+    distances[~finite] = np.inf
+    return np.maximum(distances, 0.0, out=distances)
+
+
+def _row_blocks(Z: FloatArray, n_clusters: int) -> Iterator[slice]:
+    """Blocks of samples whose columns of Z, distances, memberships and weights stay in cache together."""
+    return row_blocks(Z.shape[1], len(Z) + 2 * n_clusters)
+
+
+@dataclass(frozen=True)
+class _Centers:
+    """Centers with what they were computed from."""
+
+    locations: FloatArray
     masses: FloatArray
-    sums: FloatArray
-    objective: float
-    movement: float
+    empty: BoolArray
+
+    @classmethod
+    def from_sums(cls, sums: FloatArray) -> _Centers:
+        """From Σ_j t(u_ji) z_j, of shape (n_clusters, n_features + 2)."""
+        masses = sums[:, -1]
+        empty = masses <= 0
+        return cls(sums[:, :-2] / np.where(empty, 1.0, masses)[:, None], masses, empty)
 
 
-def _descend(
-    X: FloatArray, squared_norms: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol: float
-) -> RelationalSolution:
-    n_clusters = start.shape[1]
+def _descend(Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol: float) -> RelationalSolution:
     U = np.ascontiguousarray(start.T)
     spare = np.empty_like(U)
-    centers, empty, objective = _start_centers(X, squared_norms, t, U)
-    path = [objective]
+    centers = _Centers.from_sums(_weighted_sums(Z, t, U))
+    path = [float(_costs(Z, t, U, centers).sum())]
     status = Status.MAX_ITER
     n_iter = 0
-    while True:
+    while status is Status.MAX_ITER and n_iter < max_iter:
         n_iter += 1
-        seeds = _reseed(X, squared_norms, t, U, centers, empty)
-        step = _move_memberships(X, squared_norms, t, centers, U, spare)
-        previous, U, spare = U, step.U, U
-        centers_of_U, empty_of_U = _centers(step)
+        used = centers
+        seeds = _reseed(Z, t, U, used)
+        sums, objective, movement = _move_memberships(Z, t, used.locations, U, spare)
+        U, spare = spare, U
+        centers = _Centers.from_sums(sums)
         # J(U, V⁺) = J(U, V) − Σ_i S_i ‖v⁺_i − v_i‖²: subtracts little, where sums of squares would cancel.
-        moved = np.where(empty_of_U[:, None] | ~np.isfinite(centers), 0.0, centers_of_U - centers)
-        path.append(step.objective - float(step.masses @ np.einsum("ir,ir->i", moved, moved)))
-        if step.movement <= tol and not _is_near_uniform(U, tol):
+        moved = centers.locations[~centers.empty] - used.locations[~centers.empty]
+        path.append(objective - float(centers.masses[~centers.empty] @ np.einsum("ir,ir->i", moved, moved)))
+        if movement <= tol and not may_leave_uniformity(U.T, tol):
             status = Status.CONVERGED
-        if status is Status.CONVERGED or n_iter == max_iter:
-            break
-        centers, empty = centers_of_U, empty_of_U
-    if n_clusters > 1 and _deviation(U) <= COLLAPSE_TOL:
+    if len(U) > 1 and float(np.abs(U - 1.0 / len(U)).max()) <= COLLAPSE_TOL:
         status = Status.COLLAPSED
     return RelationalSolution(
         memberships=np.ascontiguousarray(U.T),
@@ -255,111 +270,73 @@ def _descend(
         objective_path=np.array(path),
         n_iter=n_iter,
         status=status,
-        prototypes=_prototypes(t, previous, empty, seeds),
-        squared_norms=np.einsum("ir,ir->i", centers, centers),
+        prototypes=_prototypes(t, spare, used, seeds),
+        squared_norms=np.einsum("ir,ir->i", used.locations, used.locations),
     )
 
 
 def _move_memberships(
-    X: FloatArray, squared_norms: FloatArray, t: Fuzzifier, centers: FloatArray, U: FloatArray, out: FloatArray
-) -> _Pass:
-    """Exact memberships for these centers, written to ``out``, and the weighted sums that the next centers need."""
-    n_clusters, n_features = centers.shape
-    masses = np.zeros(n_clusters)
-    sums = np.zeros((n_clusters, n_features))
+    Z: FloatArray, t: Fuzzifier, locations: FloatArray, U: FloatArray, out: FloatArray
+) -> tuple[FloatArray, float, float]:
+    """Exact memberships for these centers, written to ``out``.
+
+    Returns the sums that the next centers need, J of the new memberships with these centers, and the largest change.
+    """
+    sums = np.zeros((len(locations), len(Z)))
     objective = movement = 0.0
-    missing = ~np.isfinite(centers[:, 0])
-    has_missing = bool(missing.any())
-    for rows in row_blocks(len(X), n_features + 2 * n_clusters):
-        distances = _squared_distances(X[rows], squared_norms[rows], centers)
+    absent = ~np.isfinite(locations[:, 0])
+    for rows in _row_blocks(Z, len(U)):
+        distances = _squared_distances(Z[:, rows], locations)
         block = t.memberships(distances.T).T
         change = np.subtract(block, U[:, rows], out=out[:, rows])
         movement = max(movement, float(change.max()), -float(change.min()))
         out[:, rows] = block
         weights = t.value(block)
-        masses += weights.sum(axis=1)
-        sums += weights @ X[rows]
-        if has_missing:
-            distances[missing] = 0.0  # no weight, no cost
+        sums += weights @ Z[:, rows].T
+        distances[absent] = 0.0  # no weight, no cost
         objective += float(np.vdot(weights, distances))
-    return _Pass(out, masses, sums, objective, movement)
+    return sums, objective, movement
 
 
-def _squared_distances(X: FloatArray, squared_norms: FloatArray, centers: FloatArray) -> FloatArray:
-    """‖x_j − v_i‖² of shape (n_clusters, n_rows); ``inf`` for a center that is ``inf``."""
-    finite = np.isfinite(centers[:, :1])
-    used = centers if finite.all() else np.where(finite, centers, 0.0)
-    distances = (-2.0 * used) @ X.T
-    distances += squared_norms
-    distances += np.where(finite[:, 0], np.einsum("ir,ir->i", used, used), np.inf)[:, None]
-    return np.maximum(distances, 0.0, out=distances)
+def _weighted_sums(Z: FloatArray, t: Fuzzifier, U: FloatArray) -> FloatArray:
+    sums = np.zeros((len(U), len(Z)))
+    for rows in _row_blocks(Z, len(U)):
+        sums += t.value(U[:, rows]) @ Z[:, rows].T
+    return sums
 
 
-def _start_centers(
-    X: FloatArray, squared_norms: FloatArray, t: Fuzzifier, U: FloatArray
-) -> tuple[FloatArray, BoolArray, float]:
-    """Centers of the starting memberships and J there."""
-    masses = np.zeros(len(U))
-    sums = np.zeros((len(U), X.shape[1]))
-    for rows in row_blocks(len(X), X.shape[1] + 2 * len(U)):
-        weights = t.value(U[:, rows])
-        masses += weights.sum(axis=1)
-        sums += weights @ X[rows]
-    centers, empty = _centers(_Pass(U, masses, sums, 0.0, 0.0))
-    return centers, empty, float(_costs(X, squared_norms, t, U, centers, empty).sum())
-
-
-def _centers(step: _Pass) -> tuple[FloatArray, BoolArray]:
-    empty = step.masses <= 0
-    return step.sums / np.where(empty, 1.0, step.masses)[:, None], empty
-
-
-def _costs(
-    X: FloatArray, squared_norms: FloatArray, t: Fuzzifier, U: FloatArray, centers: FloatArray, empty: BoolArray
-) -> FloatArray:
+def _costs(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _Centers) -> FloatArray:
     """Σ_i t(u_ji) ‖x_j − v_i‖² per sample, of shape (n_samples,)."""
-    costs = np.empty(len(X))
-    for rows in row_blocks(len(X), X.shape[1] + 2 * len(U)):
-        distances = _squared_distances(X[rows], squared_norms[rows], centers)
-        distances[empty] = 0.0
+    costs = np.empty(Z.shape[1])
+    for rows in _row_blocks(Z, len(U)):
+        distances = _squared_distances(Z[:, rows], centers.locations)
+        distances[centers.empty] = 0.0
         np.einsum("ij,ij->j", t.value(U[:, rows]), distances, out=costs[rows])
     return costs
 
 
-def _reseed(
-    X: FloatArray, squared_norms: FloatArray, t: Fuzzifier, U: FloatArray, centers: FloatArray, empty: BoolArray
-) -> dict[int, int]:
+def _reseed(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _Centers) -> dict[int, int]:
     """Put the center of each empty cluster on the samples that cost most, as ``solve_relational`` does.
 
     If nothing costs anything the cluster stays empty, infinitely far. Returns which sample each center was put on.
     """
-    if not empty.any():
-        return {}
     seeds: dict[int, int] = {}
-    costs = _costs(X, squared_norms, t, U, centers, empty)
-    for i, j in zip(np.flatnonzero(empty).tolist(), np.argsort(-costs, kind="stable").tolist(), strict=False):
-        if costs[j] > 0:
-            centers[i] = X[j]
-            seeds[i] = j
-        else:
-            centers[i] = np.inf
+    if centers.empty.any():
+        costs = _costs(Z, t, U, centers)
+        dearest = np.argsort(-costs, kind="stable").tolist()
+        for i, j in zip(np.flatnonzero(centers.empty).tolist(), dearest, strict=False):
+            if costs[j] > 0:
+                centers.locations[i] = Z[:-2, j]
+                seeds[i] = j
+            else:
+                centers.locations[i] = np.inf
     return seeds
 
 
-def _prototypes(t: Fuzzifier, U: FloatArray, empty: BoolArray, seeds: dict[int, int]) -> FloatArray:
+def _prototypes(t: Fuzzifier, U: FloatArray, centers: _Centers, seeds: dict[int, int]) -> FloatArray:
     """Weights of the centers in the samples, of shape (n_samples, n_clusters)."""
-    weights = np.ascontiguousarray(t.value(U).T)
-    weights /= np.where(empty, 1.0, weights.sum(axis=0))
+    prototypes = np.ascontiguousarray(t.value(U).T)
+    prototypes /= np.where(centers.empty, 1.0, centers.masses)
     for i, j in seeds.items():
-        weights[:, i] = 0.0
-        weights[j, i] = 1.0
-    return weights
-
-
-def _deviation(U: FloatArray) -> float:
-    return float(np.abs(U - 1.0 / len(U)).max())
-
-
-def _is_near_uniform(U: FloatArray, tol: float) -> bool:
-    """Whether U is close to 1/c but not yet there: a slow step then says nothing, as an unstable mode grows from it."""
-    return len(U) > 1 and tol < _deviation(U) <= COLLAPSE_TOL
+        prototypes[j, i] = 1.0
+    return prototypes

@@ -1,8 +1,10 @@
 """Fuzzy relational clustering: the objective J of Equation 1 and its alternating minimization."""
 
 from kfrc.relational.solver import (
+    SAME_OBJECTIVE,
     RelationalSolution,
     Status,
+    in_order_of_appearance,
     is_uniform,
     may_leave_uniformity,
     order_of_appearance,
@@ -11,9 +13,11 @@ from kfrc.relational.solver import (
 from kfrc.relational.starts import Start, starting_memberships
 
 __all__ = [
+    "SAME_OBJECTIVE",
     "RelationalSolution",
     "Start",
     "Status",
+    "in_order_of_appearance",
     "is_uniform",
     "may_leave_uniformity",
     "order_of_appearance",

@@ -22,7 +22,7 @@ from kfrc.relational.starts import starting_memberships
 _DESCENT_TOL = 1e-12
 """Relative rise of J that is rounding; the exact step cannot raise it on squared distances."""
 
-_SAME_OBJECTIVE = 1e-9
+SAME_OBJECTIVE = 1e-9
 """Relative difference of J below which two runs found the same minimum."""
 
 _NEGATIVE_TOL = 1e-10
@@ -141,12 +141,12 @@ def solve_relational(
     for k, U in enumerate(starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
         solution = _descend(dissimilarity, t, U, max_iter, tol)
         # Runs that reach the same minimum differ by rounding; the first of them is kept, whatever the memory layout.
-        if best is None or solution.objective < best.objective - _SAME_OBJECTIVE * abs(best.objective):
+        if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
             best = solution
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return _reordered(best, order_of_appearance(best.memberships)) if isinstance(init, str) else best
+    return in_order_of_appearance(best) if isinstance(init, str) else best
 
 
 def order_of_appearance(U: FloatArray) -> list[int]:
@@ -156,7 +156,9 @@ def order_of_appearance(U: FloatArray) -> list[int]:
     return order + [i for i in range(U.shape[1]) if i not in order]
 
 
-def _reordered(solution: RelationalSolution, order: list[int]) -> RelationalSolution:
+def in_order_of_appearance(solution: RelationalSolution) -> RelationalSolution:
+    """The solution with its clusters renumbered by :func:`order_of_appearance`."""
+    order = order_of_appearance(solution.memberships)
     return replace(
         solution,
         memberships=solution.memberships[:, order],
@@ -272,11 +274,3 @@ def _halve(dissimilarity: Dissimilarity, t: Fuzzifier, state: _State, proposal: 
             return trial
         step *= 0.5
     return state
-
-
-def _in_order_of_appearance(solution: RelationalSolution) -> RelationalSolution:
-    return _reordered(solution, order_of_appearance(solution.memberships))
-
-
-_may_still_leave_uniformity = may_leave_uniformity
-_starting_memberships = starting_memberships

@@ -71,6 +71,8 @@ class Optimizer(Registered, ABC):
     default_level_bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     default_search_samples: ClassVar[int | None] = None
     """Rows that ``search_samples="auto"`` lets the starts see; None for all of them."""
+    continues_along_thresholds: ClassVar[bool] = False
+    """Whether the solution at a smaller threshold is where the search at a larger one begins."""
 
     @abstractmethod
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:

@@ -45,6 +45,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     warm_up: int = 25
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
     default_search_samples: ClassVar[int | None] = 20_000
+    continues_along_thresholds: ClassVar[bool] = True
 
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
         box = box_for(problem)

@@ -1,0 +1,194 @@
+"""Non-Euclidean relational fuzzy c-means: raises the dissimilarities just enough that all distances are positive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.utils.validation import validate_data
+
+from kfrc._numerics import as_generator
+from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
+from kfrc._validation import check_clusters_for_fit, check_positive_int
+from kfrc.clusterers.frc import resolve_fuzzifier
+from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError, SpreadDissimilarity
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.gram import DenseGram
+from kfrc.relational import (
+    SAME_OBJECTIVE,
+    RelationalSolution,
+    in_order_of_appearance,
+    solve_relational,
+    starting_memberships,
+)
+from kfrc.spectrum import spectrum_of
+
+
+class NERFCM(RFCM):
+    """Non-Euclidean relational fuzzy c-means: relational fuzzy c-means for any dissimilarities, by β-spread.
+
+    It runs :class:`kfrc.RFCM` on R + β (11ᵀ − I), beginning with β = 0. When a squared distance d_ki of sample k to
+    center i becomes negative, β grows by the smallest amount that ends this,
+
+        Δβ = max over d_ki < 0 of −2 d_ki / ‖v_i − e_k‖²,
+
+    all distances grow by Δβ/2 · ‖v_i − e_k‖² (v_i are the center's weights in the samples, e_k those of sample k
+    alone), and the run goes on. A large β drowns the structure of R: ``beta_`` next to the size of R says how far the
+    data were from Euclidean. R is Euclidean, and β stays 0, for ``metric="sqeuclidean"``.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+    m : float, optional
+        Exponent m > 1 of the memberships; None means 2.
+    metric : str or callable, default="sqeuclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances`, or ``"precomputed"``. Values are used as they are.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+        Starting memberships; an array has shape (n_samples, n_clusters).
+    n_init : int, default=4
+        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``. They
+        share β: a run that ended with a smaller one is continued, so that the objectives can be compared.
+    max_iter : int, default=1000
+        Iterations after the last change of β.
+    tol : float, default=1e-6
+        Largest movement of a membership at convergence.
+    random_state : int, RandomState, Generator or None
+    verbose : int, default=0
+        Print one line per run.
+
+    Attributes
+    ----------
+    beta_ : float
+        The β that was needed; 0 if R behaved like squared distances.
+    memberships_, labels_, objective_, objective_path_, n_iter_, status_, uniformity_
+        See :class:`kfrc.clusterers.FuzzyClusterer`. Objective and iterations belong to the final β.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centers, for ``metric="sqeuclidean"`` only.
+
+    Notes
+    -----
+    A new row is raised by β like the others; where its dissimilarity to a training sample is 0 it counts as that
+    sample, so that prediction of the training rows returns the fit.
+
+    References
+    ----------
+    Hathaway and Bezdek (1994), "NERF c-means: non-Euclidean relational fuzzy clustering", Pattern Recognition 27.
+
+    Examples
+    --------
+    Two stars, ten steps apart: a hub is one step from its four leaves, and these are two steps from each other. No
+    points have such distances, as the hub would have to be the midpoint of every pair of leaves.
+
+    >>> import numpy as np
+    >>> from kfrc import NERFCM
+    >>> star = np.full((5, 5), 2.0)
+    >>> star[0] = star[:, 0] = 1.0
+    >>> np.fill_diagonal(star, 0.0)
+    >>> steps = np.full((10, 10), 10.0)
+    >>> steps[:5, :5] = steps[5:, 5:] = star
+    >>> nerfcm = NERFCM(2, metric="precomputed", random_state=0).fit(steps**2)
+    >>> nerfcm.labels_, round(nerfcm.beta_, 2)
+    (array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1]), 0.8)
+    """
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Find clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data, or dissimilarities (n_samples, n_samples) with ``metric="precomputed"``.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
+        dissimilarity = self._dissimilarity(data)
+        progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+        runs = _Runs(dissimilarity, n_clusters, fuzzifier, self.max_iter, self.tol)
+        solution = runs.best(self.init, self.n_init, as_generator(self.random_state), progress)
+        self.beta_ = dissimilarity.beta
+        self._store(solution, fuzzifier)
+        if self.metric == "sqeuclidean":
+            self.cluster_centers_ = solution.prototypes.T @ data
+            self.cluster_centers_[~np.isfinite(solution.squared_norms)] = np.nan
+        else:
+            self._prototypes = solution.prototypes
+            self._squared_norms = solution.squared_norms
+            self._fit_X = None if self.metric == "precomputed" else data
+        self._warn_about(solution, fuzzifier, lambda: _leading_eigenvalue(dissimilarity))
+        self._end_progress()
+        return self
+
+    def _center_distances(self, X: Any) -> FloatArray:
+        if self.metric == "sqeuclidean" or self.beta_ == 0:
+            return super()._center_distances(X)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        to_samples = X if self._fit_X is None else self._pairwise(X, self._fit_X)
+        same = (to_samples == 0).astype(np.float64)
+        same /= np.maximum(same.sum(axis=1, keepdims=True), 1.0)
+        raised = to_samples + self.beta_ * (1.0 - same)
+        return np.maximum(raised @ self._prototypes + self._squared_norms, 0.0)
+
+
+@dataclass
+class _Runs:
+    """Runs that share one β; ``dissimilarity.beta`` is raised in place."""
+
+    dissimilarity: SpreadDissimilarity
+    n_clusters: int
+    fuzzifier: Fuzzifier
+    max_iter: int
+    tol: float
+
+    def best(
+        self, init: str | ArrayLike, n_init: int, random_state: RandomStateLike, progress: Progress
+    ) -> RelationalSolution:
+        solutions, betas = [], []
+        for k, U in enumerate(starting_memberships(init, n_init, self.dissimilarity, self.n_clusters, random_state)):
+            solutions.append(self._run(U))
+            betas.append(self.dissimilarity.beta)
+            progress(f"clustering {k + 1}/{n_init}")
+        while min(betas) < self.dissimilarity.beta:
+            k = int(np.argmin(betas))
+            solutions[k] = self._run(solutions[k].memberships)
+            betas[k] = self.dissimilarity.beta
+        lowest = min(solution.objective for solution in solutions)
+        # Runs that reach the same minimum differ by rounding; the first of them is kept.
+        best = next(s for s in solutions if s.objective <= lowest + SAME_OBJECTIVE * abs(lowest))
+        return in_order_of_appearance(best) if isinstance(init, str) else best
+
+    def _run(self, U: FloatArray) -> RelationalSolution:
+        """Iterate to the end; a negative distance raises β and the run goes on from the corrected distances."""
+        while True:
+            try:
+                return solve_relational(
+                    self.dissimilarity,
+                    self.n_clusters,
+                    self.fuzzifier,
+                    init=U,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                )
+            except NegativeDistanceError as found:
+                negative = found.distances < 0
+                shift = float((-2.0 * found.distances[negative] / found.spreads[negative]).max())
+                self.dissimilarity.beta += shift
+                distances = found.distances + 0.5 * shift * found.spreads
+                U = self.fuzzifier.memberships(np.maximum(distances, 0.0))
+
+
+def _leading_eigenvalue(dissimilarity: SpreadDissimilarity) -> float:
+    if dissimilarity.beta == 0:
+        return float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0])
+    raised = dissimilarity.columns(np.arange(dissimilarity.n_samples))
+    return float(spectrum_of(DenseGram(-0.5 * raised), 1).eigenvalues[0])

@@ -1,0 +1,180 @@
+"""Relational fuzzy c-means: the dual of fuzzy c-means, for dissimilarities that are squared Euclidean distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
+from kfrc.clusterers.frc import FRC
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.exceptions import KFRCError
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.gram import Gram
+
+_NEGATIVE_TOL = 1e-10
+"""Center distances below minus this times their mean are a property of R, not rounding."""
+
+
+class RFCM(FRC):
+    """Relational fuzzy c-means: fuzzy c-means on dissimilarities R_jk = ‖φ_j − φ_k‖² whose φ need not be known.
+
+    With the center weights p_i = (u_1i^m, …, u_ni^m) / Σ_j u_ji^m, one iteration takes the squared distances
+
+        d_ji = (R p_i)_j − p_iᵀ R p_i / 2
+
+    to the centers v_i = Σ_j p_ji φ_j, which are never formed, and then u_ji ∝ d_ji^(−1/(m−1)). The result is that of
+    fuzzy c-means on the φ. If R is not of this kind a d_ji can be negative: the fit is then refused and the message
+    says which one; :class:`kfrc.NERFCM` is made for that case.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+    m : float, optional
+        Exponent m > 1 of the memberships; None means 2.
+    metric : str or callable, default="sqeuclidean"
+        Any metric of :func:`sklearn.metrics.pairwise_distances`, or ``"precomputed"``. Values are used as they are and
+        must be squared distances of some Euclidean space: ``"sqeuclidean"`` is (and costs only O(n p c) per iteration),
+        and so are plain Euclidean and Manhattan distances; edit distances often are not.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+        Starting memberships; an array has shape (n_samples, n_clusters).
+    n_init : int, default=4
+        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``.
+    max_iter : int, default=1000
+    tol : float, default=1e-6
+        Largest movement of a membership at convergence.
+    random_state : int, RandomState, Generator or None
+    verbose : int, default=0
+        Print one line per run.
+
+    Attributes
+    ----------
+    memberships_, labels_, objective_, objective_path_, n_iter_, status_, uniformity_
+        See :class:`kfrc.clusterers.FuzzyClusterer`.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centers, for ``metric="sqeuclidean"`` only.
+
+    Raises
+    ------
+    NegativeDistanceError
+        By ``fit``, if a distance to a center is negative.
+
+    Notes
+    -----
+    A relation that is not Euclidean but shows no negative distance on the way is not refused; the objective falls all
+    the same, as steps that would raise it are shortened.
+
+    References
+    ----------
+    Hathaway, Davenport and Bezdek (1989), "Relational duals of the c-means clustering algorithms", Pattern
+    Recognition 22.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc import RFCM
+    >>> x = np.array([0.0, 0.1, 0.2, 5.0, 5.1])
+    >>> R = np.subtract.outer(x, x) ** 2
+    >>> RFCM(2, metric="precomputed", random_state=0).fit(R).memberships_.max(axis=1).round(2)
+    array([1., 1., 1., 1., 1.])
+    """
+
+    fuzzifier: str | Fuzzifier = "power"
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m: float | None = None,
+        metric: Any = "sqeuclidean",
+        metric_params: dict[str, Any] | None = None,
+        init: str | ArrayLike = "spectral",
+        n_init: int = 4,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: RandomStateLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m = m
+        self.metric = metric
+        self.metric_params = metric_params
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _dissimilarity(self, X: FloatArray) -> SpreadDissimilarity:
+        return SpreadDissimilarity(super()._dissimilarity(X).gram)
+
+
+class NegativeDistanceError(KFRCError):
+    """A sample has a negative squared distance to a center: the dissimilarities are not Euclidean.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_samples, n_clusters)
+        All squared distances d to the centers, the negative ones among them.
+    spreads : ndarray of shape (n_samples, n_clusters)
+        ‖v_i − e_k‖²: raising R off the diagonal by β adds β/2 of this to d.
+    """
+
+    def __init__(self, message: str, distances: FloatArray, spreads: FloatArray) -> None:
+        super().__init__(message)
+        self.distances = distances
+        self.spreads = spreads
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (NegativeDistanceError, (str(self), self.distances, self.spreads))
+
+
+class SpreadDissimilarity(Dissimilarity):
+    """R + β (11ᵀ − I) for a Gram operator of R, which refuses negative distances to centers.
+
+    Parameters
+    ----------
+    gram : Gram
+        E with R_jk = E_jj + E_kk − 2 E_jk.
+    beta : float, default=0
+        What is added to every entry off the diagonal.
+    """
+
+    def __init__(self, gram: Gram, beta: float = 0.0) -> None:
+        super().__init__(gram)
+        self.beta = beta
+
+    def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Squared distances to centers, see :class:`kfrc.dissimilarity.Dissimilarity`."""
+        distances, squared_norms = super().center_distances(prototypes)
+        if self.beta > 0:
+            distances += 0.5 * self.beta * squared_spreads(prototypes)
+            squared_norms -= 0.5 * self.beta * (1.0 - np.einsum("ji,ji->i", prototypes, prototypes))
+        if float(distances.min()) < -_NEGATIVE_TOL * float(np.abs(distances).mean()):
+            raise NegativeDistanceError(_message(distances), distances, squared_spreads(prototypes))
+        return distances, squared_norms
+
+    def columns(self, indices: Any) -> FloatArray:
+        """Columns of R + β (11ᵀ − I), of shape (n_samples, len(indices))."""
+        R = super().columns(indices) + self.beta
+        R[indices, np.arange(len(indices))] = 0.0
+        return R
+
+
+def squared_spreads(prototypes: FloatArray) -> FloatArray:
+    """‖v_i − e_k‖² = 1 − 2 p_ki + ‖p_i‖² between center weights and single samples, (n_samples, n_clusters)."""
+    return 1.0 - 2.0 * prototypes + np.einsum("ji,ji->i", prototypes, prototypes)
+
+
+def _message(distances: FloatArray) -> str:
+    sample, cluster = np.unravel_index(int(distances.argmin()), distances.shape)
+    return (
+        "the dissimilarities are not squared distances of any Euclidean space: sample "
+        f"{sample} has the negative squared distance {distances[sample, cluster]:.4g} to center {cluster}, and "
+        "relational fuzzy c-means is not defined there. Use NERFCM, which raises the dissimilarities just enough, or a "
+        "smaller power of them, such as their square roots"
+    )
