@@ -1,24 +1,21 @@
-"""FANNY against fanny of the R package cluster: same memberships, how much time.
-
-    python benchmarks/fanny_r.py [--sizes 200 1000 3000] [--repeats 3]
-
-Needs Rscript with the package cluster; without it only the two solvers here are compared, and it says so.
-"""
+"""FANNY against fanny of the R package cluster, where Rscript with that package is installed."""
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from harness import Row
 
-from kfrc.clusterers.fanny import FANNY
+from kfrc import FANNY
 
+REPEATS = 3
 N_CLUSTERS = 4
 N_FEATURES = 5
 M = 1.3
@@ -38,17 +35,29 @@ cat(format(c(seconds, fit$convergence[["iterations"]], fit$objective[["objective
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[200, 1000, 3000])
-    parser.add_argument("--repeats", type=int, default=3)
-    arguments = parser.parse_args()
-    with_r = has_r()
-    if not with_r:
-        print("Rscript with the package cluster was not found: comparing the solvers only")
-    print(f"{'n':>6}{'solver':>8}{'seconds':>10}{'iterations':>12}{'objective':>16}{'times R':>9}{'max |U - U_R|':>15}")
-    for n_samples in arguments.sizes:
-        compare(n_samples, arguments.repeats, with_r)
+def rows() -> Iterator[Row]:
+    if not has_r():
+        yield Row("R fanny / FANNY", float("nan"), "", "not measured: Rscript with the package cluster was not found")
+        return
+    for n_samples in (200, 2000):
+        X, R = example(n_samples)
+        seconds_r, memberships_r = run_r(X)
+        for solver in ("sweep", "batch"):
+            fit, seconds = run_here(R, solver)
+            gap = np.abs(fit.memberships_ - memberships_r).max()
+            yield Row(
+                f"R fanny / FANNY(solver={solver!r}), n={n_samples}",
+                seconds_r / seconds,
+                "",
+                f"memberships differ by {gap:.0e}",
+            )
+
+
+def example(n_samples: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(n_samples)
+    centers = 3.0 * rng.standard_normal((N_CLUSTERS, N_FEATURES))
+    X = centers[rng.integers(N_CLUSTERS, size=n_samples)] + rng.standard_normal((n_samples, N_FEATURES))
+    return X, FANNY()._pairwise(X, X)
 
 
 def has_r() -> bool:
@@ -58,24 +67,9 @@ def has_r() -> bool:
     return subprocess.run(["Rscript", "-e", check], capture_output=True).returncode == 0
 
 
-def compare(n_samples: int, repeats: int, with_r: bool) -> None:
-    rng = np.random.default_rng(n_samples)
-    centers = 3.0 * rng.standard_normal((N_CLUSTERS, N_FEATURES))
-    X = centers[rng.integers(N_CLUSTERS, size=n_samples)] + rng.standard_normal((n_samples, N_FEATURES))
-    R = FANNY()._pairwise(X, X)
-    seconds_r, memberships_r = run_r(X, repeats) if with_r else (float("nan"), None)
-    for solver in ("sweep", "batch"):
-        fit, seconds = run_here(R, solver, repeats)
-        error = np.abs(fit.memberships_ - memberships_r).max() if memberships_r is not None else float("nan")
-        ratio = seconds / seconds_r
-        print(
-            f"{n_samples:>6}{solver:>8}{seconds:>10.3f}{fit.n_iter_:>12}{fit.objective_:>16.8f}{ratio:>9.2f}{error:>15.1e}"
-        )
-
-
-def run_here(R: np.ndarray, solver: str, repeats: int) -> tuple[FANNY, float]:
+def run_here(R: np.ndarray, solver: str) -> tuple[FANNY, float]:
     best = float("inf")
-    for _ in range(repeats):
+    for _ in range(REPEATS):
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -84,17 +78,12 @@ def run_here(R: np.ndarray, solver: str, repeats: int) -> tuple[FANNY, float]:
     return fit, best
 
 
-def run_r(X: np.ndarray, repeats: int) -> tuple[float, np.ndarray]:
+def run_r(X: np.ndarray) -> tuple[float, np.ndarray]:
     with tempfile.TemporaryDirectory() as folder:
         script, data, result = (Path(folder) / name for name in ("fanny.R", "X.csv", "U.csv"))
         script.write_text(SCRIPT % (N_CLUSTERS, M))
         np.savetxt(data, X, delimiter=",", fmt="%.17g")
-        command = ["Rscript", str(script), str(data), str(result), str(repeats)]
+        command = ["Rscript", str(script), str(data), str(result), str(REPEATS)]
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        seconds, iterations, objective = (float(word) for word in printed.split())
-        print(f"{len(X):>6}{'R':>8}{seconds:>10.3f}{iterations:>12.0f}{objective:>16.8f}{1.0:>9.2f}")
+        seconds = float(printed.split()[0])
         return seconds, np.loadtxt(result, delimiter=",", ndmin=2)
-
-
-if __name__ == "__main__":
-    main()
