@@ -23,6 +23,7 @@ TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 SEPARATOR = "=== next block ==="
+WITH_OWN_TEST = ("demo_wine.py", "collapse_iris.py")
 
 
 def run_python(arguments, folder):
@@ -138,3 +139,14 @@ def exists(name):
             found = getattr(found, attribute, None)
         return True
     return False
+
+
+METHOD_EXAMPLES = sorted(set((ROOT / "examples").glob("*.py")) - {ROOT / "examples" / name for name in WITH_OWN_TEST})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", METHOD_EXAMPLES, ids=lambda path: path.stem)
+def test_method_examples_draw_their_memberships(script, tmp_path):
+    figure = tmp_path / "figure.png"
+    run_python([str(script), "--out", str(figure)], tmp_path)
+    assert figure.stat().st_size > 10_000

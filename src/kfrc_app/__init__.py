@@ -1,0 +1,1 @@
+"""The application: from a table to an answer a person can read."""

@@ -1,0 +1,105 @@
+"""Leading eigenvalues of F with the threshold τ."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from kfrc import KFRC
+from kfrc._typing import ArrayLike, FloatArray
+from kfrc.spectrum import spectrum_of
+from kfrc_app.displays.base import ACCENT, MARK, PLAIN, Display, check_pair, hide_spines
+from kfrc_app.report.geometry import fitted_gram, sample_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+
+_MAX_ROWS = 3000
+
+
+class SpectrumDisplay(Display):
+    """Eigenvalues of F as bars, the c − 1 that clusters need in color, and the threshold τ as a line.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray of shape (k,)
+        Descending.
+    n_clusters : int
+    threshold : float
+        τ.
+    critical_m : float
+        m*, ``inf`` if nothing collapses; shown in the title.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    bars_ : matplotlib BarContainer
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from kfrc import KFRC
+    >>> from kfrc_app.displays import SpectrumDisplay
+    >>> X = load_iris().data
+    >>> SpectrumDisplay.from_estimator(KFRC(3, level=1.0, random_state=0).fit(X), X).ax_.get_title("left")
+    'no fuzzifier value collapses'
+    """
+
+    bars_: BarContainer
+
+    def __init__(self, eigenvalues: FloatArray, n_clusters: int, threshold: float, critical_m: float) -> None:
+        self.eigenvalues = eigenvalues
+        self.n_clusters = n_clusters
+        self.threshold = threshold
+        self.critical_m = critical_m
+
+    @classmethod
+    def from_estimator(
+        cls, model: KFRC, X: ArrayLike, *, ax: Axes | None = None, n_eigenvalues: int = 10, **kwargs: Any
+    ) -> Self:
+        """Draw the spectrum of a fitted model.
+
+        Parameters
+        ----------
+        model : KFRC
+        X : array-like of shape (n_samples, n_features)
+            What it was fitted on.
+        ax : matplotlib Axes, optional
+        n_eigenvalues : int, default=10
+            Those beyond the fitted c are computed on at most 3000 rows.
+        **kwargs
+            Passed to ``Axes.bar``.
+        """
+        data = check_pair(model, X)
+        leading = model.eigenvalues_
+        rows = sample_rows(model.labels_, _MAX_ROWS)
+        n_wanted = min(n_eigenvalues, len(rows))
+        if n_wanted > len(leading):
+            further = spectrum_of(fitted_gram(model, data, rows), n_wanted).eigenvalues[len(leading) :]
+            leading = np.concatenate([leading, np.minimum(further, leading[-1])])
+        n_clusters = model.memberships_.shape[1]
+        threshold = model.fuzzifier_.threshold(n_clusters) if n_clusters > 1 else 0.0
+        return cls(leading, n_clusters, threshold, model.critical_m_).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw on ``ax``, or on new axes."""
+        ax = self._prepare(ax, figsize=(4.8, 3.4))
+        positions = np.arange(1, len(self.eigenvalues) + 1)
+        colors = [ACCENT if k < self.n_clusters else PLAIN for k in positions]
+        options: dict[str, Any] = {"color": colors, "width": 0.7} | kwargs
+        self.bars_ = ax.bar(positions, self.eigenvalues, **options)
+        ax.axhline(self.threshold, color=MARK, linestyle="--", label=rf"threshold $\tau$ = {self.threshold:.3f}")
+        ax.legend(frameon=False)
+        ax.set_xticks(positions)
+        ax.set_xlabel("eigenvalue of $F$")
+        ax.set_ylabel("share of the variation")
+        collapses = f"may collapse from $m^*$ = {self.critical_m:.3g} on"
+        ax.set_title(collapses if math.isfinite(self.critical_m) else "no fuzzifier value collapses", loc="left")
+        hide_spines(ax, "top", "right")
+        return self

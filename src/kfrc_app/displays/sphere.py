@@ -1,0 +1,96 @@
+"""Rows on the unit sphere by kernel principal components, colors blended by membership (Figure 3 of the paper)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from kfrc import KFRC
+from kfrc._typing import ArrayLike, FloatArray
+from kfrc.spectrum import spectrum_of
+from kfrc_app.displays.base import Display, check_pair
+from kfrc_app.report.geometry import fitted_gram, sample_rows, sphere_coordinates
+from kfrc_app.report.palette import blend_colors, cluster_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MAX_LEGEND = 12
+
+
+class SphereDisplay(Display):
+    """Rows on the unit sphere of the kernel's feature space.
+
+    Parameters
+    ----------
+    coordinates : ndarray of shape (n_samples, 3)
+    memberships : ndarray of shape (n_samples, n_clusters)
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    points_ : matplotlib Path3DCollection
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from kfrc import KFRC
+    >>> from kfrc_app.displays import SphereDisplay
+    >>> X = load_iris().data
+    >>> SphereDisplay.from_estimator(KFRC(3, level=1.0, random_state=0).fit(X), X).ax_.name
+    '3d'
+    """
+
+    points_: Any
+
+    def __init__(self, coordinates: FloatArray, memberships: FloatArray) -> None:
+        self.coordinates = coordinates
+        self.memberships = memberships
+
+    @classmethod
+    def from_estimator(
+        cls, model: KFRC, X: ArrayLike, *, ax: Axes | None = None, max_rows: int = 3000, **kwargs: Any
+    ) -> Self:
+        """Draw the rows of a fitted model.
+
+        Parameters
+        ----------
+        model : KFRC
+        X : array-like of shape (n_samples, n_features)
+            What it was fitted on.
+        ax : matplotlib Axes3D, optional
+            Three-dimensional, as from ``plt.subplots(subplot_kw={"projection": "3d"})``.
+        max_rows : int, default=3000
+            With more rows a sample is drawn.
+        **kwargs
+            Passed to ``Axes3D.scatter``.
+        """
+        data = check_pair(model, X)
+        rows = sample_rows(model.labels_, max_rows)
+        spectrum = spectrum_of(fitted_gram(model, data, rows), min(3, len(rows)))
+        return cls(sphere_coordinates(spectrum), model.memberships_[rows]).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw on three-dimensional ``ax``, or on new axes."""
+        if ax is not None and ax.name != "3d":
+            raise ValueError('SphereDisplay needs 3-D axes: plt.subplots(subplot_kw={"projection": "3d"})')
+        space: Any = self._prepare(ax, projection="3d", figsize=(5.2, 5.2))
+        angles = np.linspace(0.0, 2.0 * np.pi, 120)
+        circle = np.array([np.cos(angles), np.sin(angles), np.zeros_like(angles)])
+        for shift in range(3):
+            space.plot(*np.roll(circle, shift, axis=0), color="0.8", linewidth=0.7, zorder=0)
+        self.points_ = space.scatter(*self.coordinates.T, **{"c": blend_colors(self.memberships), "s": 16} | kwargs)
+        space.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-1, 1))
+        space.set_box_aspect((1, 1, 1), zoom=1.45)
+        space.view_init(elev=72, azim=-90)
+        space.set_axis_off()
+        n_clusters = self.memberships.shape[1]
+        if n_clusters <= _MAX_LEGEND:
+            for i, color in enumerate(cluster_colors(n_clusters)):
+                space.plot([], [], [], "o", color=color, label=f"cluster {i}")
+            space.legend(loc="upper left", frameon=False, fontsize="small")
+        return self

@@ -1,0 +1,88 @@
+"""Figure 2: which anisotropy and criterion win when chosen with the truth, and how many features they leave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from kfrc_app.study.design import ANISOTROPIES, CRITERIA
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+SCORE = "fari_fuzzy"
+
+
+def draw(records: pd.DataFrame) -> Figure:
+    """Panels A (anisotropy), B (criterion) and C (effective number of features).
+
+    Parameters
+    ----------
+    records : DataFrame
+        Records of the synthetic study.
+    """
+    from matplotlib.figure import Figure
+
+    kfrc = records[records["feasible"].astype(bool) & records["method"].str.startswith("KFRC")]
+    best = kfrc.sort_values(SCORE, ascending=False, kind="stable").groupby("task", sort=True).head(1)
+    figure = Figure(figsize=(11, 8), layout="constrained")
+    top, bottom = figure.subfigures(2, 1)
+    left, right = top.subplots(1, 2)
+    _shares(left, best, "max_anisotropy", ANISOTROPIES, "A   best anisotropy bound α")
+    _shares(right, best, "criterion", CRITERIA, "B   best criterion")
+    _effective_features(bottom, kfrc)
+    return figure
+
+
+def _groups(records: pd.DataFrame) -> list[tuple[int, float]]:
+    found = records[["n_clusters", "snr"]].drop_duplicates().sort_values(["n_clusters", "snr"])
+    return [(int(c), float(snr)) for c, snr in found.itertuples(index=False)]
+
+
+def _shares(axes: Axes, best: pd.DataFrame, column: str, values: tuple[Any, ...], title: str) -> None:
+    """Stacked bars: how often each value of a column wins, per number of clusters and SNR."""
+    groups = _groups(best)
+    bottom = np.zeros(len(groups))
+    for value, color in zip(values, COLORS, strict=False):
+        share = np.array(
+            [(best[(best["n_clusters"] == c) & (best["snr"] == snr)][column] == value).mean() for c, snr in groups]
+        )
+        label = f"{value:g}" if isinstance(value, float) else str(value)
+        axes.bar(range(len(groups)), share, bottom=bottom, color=color, label=label.replace("inf", "∞"))
+        bottom += share
+    axes.set_xticks(range(len(groups)), [f"{c}\n{_snr(snr)}" for c, snr in groups])
+    axes.set(xlabel="clusters, signal-to-noise ratio", ylabel="share of data sets", ylim=(0, 1))
+    axes.set_title(title, loc="left", fontweight="bold")
+    axes.legend(frameon=False, ncols=3, bbox_to_anchor=(1, 1), loc="lower right", fontsize="small")
+
+
+def _effective_features(figure: Any, kfrc: pd.DataFrame) -> None:
+    """Median W_eff against α, a line per criterion, a panel per number of clusters and SNR."""
+    groups = _groups(kfrc)
+    n_rows = len({c for c, _ in groups})
+    grid = figure.subplots(n_rows, max(1, -(-len(groups) // n_rows)), sharex=True, sharey=True, squeeze=False)
+    positions = range(len(ANISOTROPIES))
+    for axes, (c, snr) in zip(grid.flat, groups, strict=False):
+        here = kfrc[(kfrc["n_clusters"] == c) & (kfrc["snr"] == snr)]
+        for criterion, color in zip(CRITERIA, COLORS, strict=False):
+            chosen = here[here["criterion"] == criterion]
+            medians = [chosen[chosen["max_anisotropy"] == alpha]["w_eff"].median() for alpha in ANISOTROPIES]
+            axes.plot(positions, medians, "o-", color=color, ms=3, lw=1.2, label=criterion)
+        axes.axhline(10, color="0.6", ls=":", lw=1)
+        axes.axhline(here["n_signal"].iloc[0], color="#009E73", ls="--", lw=1)
+        axes.set_yscale("log")
+        axes.set_title(f"c = {c}, SNR = {_snr(snr)}", fontsize="small")
+        axes.set_xticks(list(positions), [f"{alpha:g}".replace("inf", "∞") for alpha in ANISOTROPIES])
+        axes.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
+        axes.minorticks_off()
+    figure.supxlabel("anisotropy bound α", fontsize="medium")
+    figure.supylabel("C   effective number of features", fontsize="medium")
+    grid.flat[0].legend(frameon=False, fontsize="x-small")
+
+
+def _snr(value: float) -> str:
+    return "∞" if np.isinf(value) else f"{value:g}"

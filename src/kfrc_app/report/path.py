@@ -1,0 +1,184 @@
+"""How memberships change with the fuzzifier: the path of solutions over m at the fitted bandwidths."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kfrc import KFRC, KFRCError
+from kfrc._typing import FloatArray, IntArray
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.gram import Gram
+from kfrc.metrics import uniformity_index
+from kfrc.relational import solve_relational
+from kfrc.stability import MergeBound, merge_bound
+from kfrc_app.report.geometry import fitted_gram, sample_rows
+
+N_STEPS = 31
+MAX_PATH_ROWS = 1500
+
+MERGED_TOL = 0.01
+"""Two clusters whose memberships differ by no more than this on any row have merged; one with no more is empty."""
+
+_TOL = 1e-4
+"""Memberships of the path are for the eye: two digits are read off."""
+
+_MAX_ITER = 300
+_SMALLEST_STEP = 0.05
+"""Distance of the first m from the hard limit, for fuzzifiers with unbounded m."""
+
+_LARGEST_STEP = 16.0
+"""The same for the last m, unless the fit or its marks lie beyond."""
+
+
+@dataclass(frozen=True)
+class FuzzifierPath:
+    """Solutions over a grid of m, each started from its neighbor, outward from the fitted m (or up, if it collapsed).
+
+    Attributes
+    ----------
+    m : ndarray of shape (n_steps,)
+        Ascending.
+    memberships : ndarray of shape (n_steps, n_rows, n_clusters)
+    uniformity : ndarray of shape (n_steps,)
+        U index: 0 crisp, 1 uniform.
+    n_distinct : ndarray of shape (n_steps,)
+        Clusters that are neither empty nor merged with another.
+    fitted : int
+        Step of the fitted m.
+    critical_m : float
+        m* of the fitted model.
+    merge : MergeBound or None
+        Where the first pair merges at the latest; None if it cannot be said.
+    rows : ndarray of shape (n_rows,)
+        Rows of the data that the path was computed on.
+    """
+
+    m: FloatArray
+    memberships: FloatArray
+    uniformity: FloatArray
+    n_distinct: IntArray
+    fitted: int
+    critical_m: float
+    merge: MergeBound | None
+    rows: IntArray
+
+
+def fuzzifier_path(
+    model: KFRC, X: FloatArray, *, rows: IntArray | None = None, n_steps: int = N_STEPS, max_rows: int = MAX_PATH_ROWS
+) -> FuzzifierPath:
+    """Follow the solution of a fitted model as m falls and rises, at its bandwidths.
+
+    Parameters
+    ----------
+    model : KFRC
+        Fitted on ``X``, with at least two clusters.
+    X : ndarray of shape (n_samples, n_features)
+    rows : ndarray of shape (k,), optional
+        Rows to sample from; all by default.
+    n_steps : int, default=31
+    max_rows : int, default=1500
+        With more rows a sample of about this many is used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kfrc import KFRC
+    >>> from kfrc_app.report.path import fuzzifier_path
+    >>> X = load_iris().data
+    >>> path = fuzzifier_path(KFRC(3, level=1.0, random_state=0).fit(X), X, n_steps=5)
+    >>> bool(path.uniformity[0] < path.uniformity[-1])
+    True
+    """
+    rows = np.arange(len(X)) if rows is None else rows
+    rows = rows[sample_rows(model.labels_[rows], max_rows)]
+    gram = fitted_gram(model, X, rows)
+    fuzzifier = model.fuzzifier_
+    grid, fitted = m_grid(fuzzifier, model.critical_m_, n_steps)
+    dissimilarity = Dissimilarity(gram)
+    n_clusters = model.memberships_.shape[1]
+
+    def solve(k: int, init: str | FloatArray) -> FloatArray:
+        t = fuzzifier.with_m(float(grid[k]))
+        return solve_relational(
+            dissimilarity, n_clusters, t, init=init, max_iter=_MAX_ITER, tol=_TOL, random_state=0
+        ).memberships
+
+    # A collapsed fit has no structure to follow: begin at the crisp end instead.
+    anchor = 0 if model.status_ == "collapsed" else fitted
+    memberships = np.empty((len(grid), len(rows), n_clusters))
+    memberships[anchor] = solve(anchor, "spectral" if model.status_ == "collapsed" else model.memberships_[rows])
+    for k in range(anchor + 1, len(grid)):
+        memberships[k] = solve(k, memberships[k - 1])
+    for k in range(anchor - 1, -1, -1):
+        memberships[k] = solve(k, memberships[k + 1])
+    return FuzzifierPath(
+        m=grid,
+        memberships=memberships,
+        uniformity=np.array([uniformity_index(U) for U in memberships]),
+        n_distinct=np.array([count_distinct(U) for U in memberships]),
+        fitted=fitted,
+        critical_m=model.critical_m_,
+        merge=_first_merge(gram, memberships[0].argmax(axis=1), fuzzifier),
+        rows=rows,
+    )
+
+
+def m_grid(fuzzifier: Fuzzifier, critical_m: float, n_steps: int) -> tuple[FloatArray, int]:
+    """Values of m that show the whole range of a fuzzifier, with its own m among them, and the index of that one.
+
+    Unbounded ranges are cut past m*, or where nothing changes any more, and spaced evenly in log(m − lower end).
+    """
+    low, high = fuzzifier.m_range.low, fuzzifier.m_range.high
+    own = fuzzifier.m - low
+    if math.isfinite(high):
+        steps = np.linspace(0.02, 1.0, n_steps) * (high - low)
+    else:
+        last = max(_LARGEST_STEP, 2.0 * own)
+        if math.isfinite(critical_m):
+            last = max(last, min(1.5 * (critical_m - low), 8.0 * last))
+        steps = np.geomspace(min(_SMALLEST_STEP, own / 2.0), last, n_steps)
+    fitted = int(np.abs(np.log(steps) - math.log(own)).argmin())
+    steps[fitted] = own
+    grid = low + np.sort(steps)
+    grid[fitted] = fuzzifier.m
+    if math.isfinite(high):
+        np.minimum(grid, high, out=grid)
+    return grid, fitted
+
+
+def count_distinct(U: FloatArray) -> int:
+    """Clusters that are neither empty nor the same as an earlier one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc_app.report.path import count_distinct
+    >>> count_distinct(np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])), count_distinct(np.eye(3))
+    (1, 3)
+    """
+    kept: list[FloatArray] = []
+    for column in U.T:
+        empty = column.max() <= MERGED_TOL
+        if not empty and all(np.abs(column - other).max() > MERGED_TOL for other in kept):
+            kept.append(column)
+    return len(kept)
+
+
+def _first_merge(gram: Gram, labels: IntArray, fuzzifier: Fuzzifier) -> MergeBound | None:
+    present, groups = np.unique(labels, return_inverse=True)
+    if len(present) < 2:
+        return None
+    R = Dissimilarity(gram).columns(range(gram.n_samples))
+    R = 0.5 * (R + R.T)
+    try:
+        bound = merge_bound(R, groups, fuzzifier=fuzzifier, metric="precomputed")
+    except KFRCError:
+        return None  # two clusters that coincide: nothing is left to merge
+    if bound.pair is None:
+        return bound
+    first, second = (int(present[k]) for k in bound.pair)
+    return MergeBound(bound.m, (first, second), bound.pairwise)

@@ -1,0 +1,1 @@
+"""The paper's two studies, as pure functions of their configuration."""

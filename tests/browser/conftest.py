@@ -1,0 +1,51 @@
+"""A headless Chromium, or a skip that says what is missing."""
+
+import shutil
+
+import pytest
+
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def start_browser(tmp_path_factory):
+    """Start a browser of a given window size; all are closed at the end."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium: pip install selenium")
+    binary = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if binary is None or driver is None:
+        missing = "chromium" if binary is None else "chromedriver"
+        pytest.skip(f"needs {missing} on the path, for instance: apt-get install chromium chromium-driver")
+    started = []
+
+    def start(width=1200, height=900):
+        options = webdriver.ChromeOptions()
+        options.binary_location = binary
+        profile = tmp_path_factory.mktemp("profile")
+        for flag in [*FLAGS, f"--user-data-dir={profile}", f"--window-size={width},{height}"]:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+        started.append(browser)
+        # The window of a headless browser has a least width; the viewport has none.
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        return browser
+
+    yield start
+    for browser in started:
+        browser.quit()
+
+
+@pytest.fixture(scope="session")
+def browser(start_browser):
+    return start_browser()
