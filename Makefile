@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types layers check bench clean
+.PHONY: setup demo test lint types layers bench study clean
 
 setup: $(VENV)/.installed
 
@@ -13,7 +13,7 @@ $(VENV)/.installed: pyproject.toml
 	touch $@
 
 demo: setup
-	$(BIN)/python examples/demo_wine.py
+	$(BIN)/kfrc demo --force
 
 test: lint types layers
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
@@ -31,5 +31,11 @@ layers: setup
 bench: setup
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/run.py
 
+study: setup
+	$(BIN)/kfrc study run synthetic --preset seed --out kfrc-study/synthetic --n-jobs 2
+	$(BIN)/kfrc study run real --preset seed --out kfrc-study/real --n-jobs 2
+	$(BIN)/kfrc study tables kfrc-study/synthetic
+	$(BIN)/kfrc study tables kfrc-study/real
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo .bench
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench

@@ -189,7 +189,7 @@ class MergeBound:
     Attributes
     ----------
     m : float
-        Smallest pairwise m*: the first merge happens no later than this.
+        Smallest pairwise m*: from here on some pair, looked at alone, has a stable solution in which it is merged.
     pair : tuple of int or None
         The two clusters that merge first; None if no pair ever does.
     pairwise : ndarray of shape (n_clusters, n_clusters)
@@ -208,7 +208,11 @@ def merge_bound(
     fuzzifier: str | Fuzzifier = "power",
     metric: str = "sqeuclidean",
 ) -> MergeBound:
-    """Upper bound of the fuzziness at which two clusters first merge: the c = 2 condition on every pair.
+    """The fuzziness at which two clusters can first merge: the c = 2 condition on every pair.
+
+    The paper calls the smallest of these an upper bound of the first merge. It is where the merged solution of a pair
+    becomes stable; a fit that already separates the pair can keep it apart somewhat longer, as the transition is not
+    always gradual (the same holds for m*, see ``docs/decisions/where-collapse-happens.md``).
 
     Parameters
     ----------

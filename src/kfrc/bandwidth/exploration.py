@@ -17,6 +17,9 @@ from kfrc.bandwidth.projections import project_anisotropy, project_level
 from kfrc.gram import GramFamily, gram_family
 from kfrc.kernels import Kernel
 
+_SAME_END = 1e-3
+"""Log-bandwidths closer than this are one end of stage 1: it stops at a change of λ₁ that such a step does not make."""
+
 _START_SPREAD = 0.5
 """Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
 
@@ -73,6 +76,11 @@ class Exploration:
     ascents: tuple[Ascent, ...]
     n_evaluations: tuple[int, ...]
 
+    def repeats(self, k: int) -> bool:
+        """Whether an earlier start led to the same point as start k: what follows from there need not be done twice."""
+        end = self.ascents[k].log_bandwidths
+        return any(np.abs(end - earlier.log_bandwidths).max() <= _SAME_END for earlier in self.ascents[:k])
+
 
 def explore_bandwidths(
     X: ArrayLike,
@@ -117,6 +125,12 @@ def explore_bandwidths(
         random_state=random_state,
         **optimizer_options,
     )
+
+    return run_stage1(space, n_jobs)
+
+
+def run_stage1(space: SearchSpace, n_jobs: int | None = None) -> Exploration:
+    """Climb λ₁ from every start."""
 
     def run(start: FloatArray) -> tuple[Ascent, int]:
         problem = space.problem(n_clusters=2)

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from kfrc._numerics import as_generator
 from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
 from kfrc._validation import check_n_clusters, check_number, check_positive_int
-from kfrc.bandwidth.exploration import Exploration, SearchSpace, search_space
+from kfrc.bandwidth.exploration import Exploration, SearchSpace, run_stage1, search_space
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.result import BandwidthResult, Candidate
 from kfrc.criteria import Criterion
@@ -137,14 +137,14 @@ def select_bandwidths(
     n_clusters = check_n_clusters(n_clusters, len(space.X))
     subset = None if exploration is not None else _search_subset(space, search_samples, rng)
     visible = space if subset is None else space.restricted(subset, approximation, rank)
+    explored = run_stage1(visible, n_jobs) if exploration is None else exploration
 
     def run(k: int) -> Candidate:
         if relaxed is not None:
             continued = _continue(space, relaxed.candidates[k], n_clusters, criterion, threshold)
             if continued is not None:
                 return continued
-        known = None if exploration is None else (exploration.ascents[k], exploration.n_evaluations[k])
-        return _run_start(visible, n_clusters, criterion, threshold, space.starts[k], known)
+        return _run_start(explored, k, n_clusters, criterion, threshold)
 
     tasks = (delayed(run)(k) for k in range(len(space.starts)))
     candidates = []
@@ -201,7 +201,8 @@ def _refine(space: SearchSpace, coarse: BandwidthResult, n_clusters: int, criter
     ascent = space.optimizer.refine(problem, criterion, coarse.threshold, coarse.log_bandwidths)
     if ascent is None:
         # Feasible on the subset by a hair only: start over on all rows from where the subset led.
-        candidate = _run_start(space, n_clusters, criterion, coarse.threshold, coarse.log_bandwidths, None)
+        explored = run_stage1(replace(space, starts=(coarse.log_bandwidths,)))
+        candidate = _run_start(explored, 0, n_clusters, criterion, coarse.threshold)
     else:
         best = coarse.candidates[coarse.best]
         candidate = _replaced(best, ascent, criterion, n_clusters, problem.n_evaluations)
@@ -214,20 +215,12 @@ def _refine(space: SearchSpace, coarse: BandwidthResult, n_clusters: int, criter
     )
 
 
-def _run_start(
-    space: SearchSpace,
-    n_clusters: int,
-    criterion: Criterion,
-    threshold: float,
-    start: FloatArray,
-    known: tuple[Ascent, int] | None,
-) -> Candidate:
+def _run_start(explored: Exploration, k: int, n_clusters: int, criterion: Criterion, threshold: float) -> Candidate:
+    space, stage1, start = explored.space, explored.ascents[k], explored.space.starts[k]
     problem = space.problem(n_clusters)
-    if known is None:
-        stage1 = space.optimizer.maximize_leading(problem, start)
-    else:
-        stage1, problem.n_evaluations = known
-    stage2 = space.optimizer.maximize_criterion(problem, criterion, threshold, start, stage1)
+    stage2 = space.optimizer.maximize_criterion(
+        problem, criterion, threshold, start, stage1, repeats=explored.repeats(k)
+    )
     end = stage1 if stage2 is None else stage2
     return Candidate(
         start=start,
@@ -239,7 +232,7 @@ def _run_start(
         stage2_iterations=0 if stage2 is None else stage2.n_iter,
         stage2_path=None if stage2 is None else stage2.path,
         eigenvalues=None if stage2 is None else stage2.eigenvalues,
-        n_evaluations=problem.n_evaluations,
+        n_evaluations=explored.n_evaluations[k] + problem.n_evaluations,
         binding_threshold=-np.inf if stage2 is None else stage2.binding_threshold,
     )
 

@@ -80,9 +80,20 @@ class Optimizer(Registered, ABC):
 
     @abstractmethod
     def maximize_criterion(
-        self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
+        self,
+        problem: Problem,
+        criterion: Criterion,
+        threshold: float,
+        start: FloatArray,
+        stage1: Ascent,
+        *,
+        repeats: bool = False,
     ) -> Ascent | None:
-        """Stage 2: climb the criterion with λ₁ ≥ τ, from the end of stage 1; None if nothing feasible was found."""
+        """Stage 2: climb the criterion with λ₁ ≥ τ, from the end of stage 1; None if nothing feasible was found.
+
+        ``repeats`` says that an earlier start had the same end of stage 1, so that only what follows from ``start``
+        itself can be new.
+        """
 
     def refine(self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray) -> Ascent | None:
         """Climb the criterion from a point that is already good, such as the result on a subset of the rows."""

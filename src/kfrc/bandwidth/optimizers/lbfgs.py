@@ -69,10 +69,18 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         return trace.ascent()
 
     def maximize_criterion(  # noqa: D102
-        self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
+        self,
+        problem: Problem,
+        criterion: Criterion,
+        threshold: float,
+        start: FloatArray,
+        stage1: Ascent,
+        *,
+        repeats: bool = False,
     ) -> Ascent | None:
         trace = self._trace(problem, criterion, threshold)
-        self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
+        if not repeats:
+            self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
         self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start)))
         return trace.ascent() if trace.best is not None else None
 

@@ -56,7 +56,14 @@ class MomentumAscent(Optimizer, name="momentum"):
         return Ascent.ending_at(current, n_iter, points)
 
     def maximize_criterion(  # noqa: D102
-        self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray, stage1: Ascent
+        self,
+        problem: Problem,
+        criterion: Criterion,
+        threshold: float,
+        start: FloatArray,
+        stage1: Ascent,
+        *,
+        repeats: bool = False,
     ) -> Ascent | None:
         if stage1.eigenvalues[0] < threshold:
             return None

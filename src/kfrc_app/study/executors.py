@@ -1,0 +1,329 @@
+"""Running the tasks of a study: in this process, in processes of this machine, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from typing import Any, Protocol
+
+import joblib
+from threadpoolctl import threadpool_limits
+
+import kfrc
+from kfrc_app.study.progress import Failure, Progress
+from kfrc_app.study.store import Record, StudyError, StudyStore, Task
+
+Run = Callable[[Any], list[Record]]
+
+LOCAL = "local"
+"""Address that stands for a Dask cluster started for the run on this machine."""
+
+CONNECT_TIMEOUT = 10.0
+"""Seconds until a scheduler that does not answer is given up."""
+
+_WORKER_DIED = "the worker process died while running this task (killed, or out of memory)"
+
+
+class LostSchedulerError(StudyError):
+    """The Dask scheduler cannot be reached, or went away."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a task ended: with records, or with a failure."""
+
+    key: str
+    records: list[Record]
+    failure: Failure | None
+    seconds: float
+    version: str
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did.
+
+    Attributes
+    ----------
+    n_tasks : int
+        Tasks of the study.
+    n_skipped : int
+        Tasks that were finished before.
+    n_computed : int
+        Tasks finished by this run.
+    failures : dict of str to str
+        Reasons of the tasks without a result, of this run or earlier ones.
+    set_aside : tuple of str
+        Tasks whose shard was damaged, moved away and computed again.
+    seconds : float
+        Wall time.
+    """
+
+    n_tasks: int
+    n_skipped: int
+    n_computed: int
+    failures: dict[str, str] = field(default_factory=dict)
+    set_aside: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+class Executor(Protocol):
+    """Runs tasks; outcomes come as tasks end, in any order."""
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at a time; 0 if unknown."""
+        ...
+
+    def outcomes(self, tasks: Sequence[Task], run: Run, progress: Progress) -> Generator[Outcome]:
+        """One outcome per task."""
+        ...
+
+
+def run_tasks(
+    tasks: Iterable[Task],
+    run: Run,
+    store: StudyStore,
+    *,
+    n_jobs: int = 1,
+    scheduler: str | None = None,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Compute the tasks that the store does not hold yet, and store each as it ends.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+    run : callable
+        Pure function from a task to its records; importable, so that workers find it.
+    store : StudyStore
+        Made for these tasks.
+    n_jobs : int, default=1
+        Processes; -1 for one per core. With ``scheduler="local"``, workers of the cluster.
+    scheduler : str, optional
+        Address of a Dask scheduler, or ``"local"`` for a cluster of this machine. Only this process writes to the
+        store: workers need no shared disk.
+    retry_failed : bool, default=False
+        Try tasks again that failed before.
+    progress : Progress, optional
+
+    Returns
+    -------
+    RunReport
+
+    Raises
+    ------
+    StudyError
+        If the run cannot go on; what was finished is kept, and the next run resumes.
+    """
+    start = time.perf_counter()
+    progress = progress or Progress()
+    executor: Executor = LocalExecutor(n_jobs) if scheduler is None else DaskExecutor(scheduler, n_jobs)
+    with store.lock(executor.workers):
+        state = store.state()
+        for key, reason in state.corrupt.items():
+            store.set_aside(key)
+            progress.note(f"{reason}: set aside, computed again")
+        earlier = {} if retry_failed else {key: failure.reason for key, failure in state.failures.items()}
+        todo = [task for task in tasks if task.key not in state.seconds and task.key not in earlier]
+        progress.begin(len(store.fingerprints), len(store.fingerprints) - len(todo))
+        failures: dict[str, str] = {}
+        with closing(executor.outcomes(todo, run, progress)) as outcomes:
+            for outcome in outcomes:
+                failure = _keep(store, outcome)
+                progress.advance(outcome.key, failure)
+                if failure is not None:
+                    failures[outcome.key] = failure.reason
+    return RunReport(
+        n_tasks=len(store.fingerprints),
+        n_skipped=len(state.seconds),
+        n_computed=len(todo) - len(failures),
+        failures=earlier | failures,
+        set_aside=tuple(state.corrupt),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _keep(store: StudyStore, outcome: Outcome) -> Failure | None:
+    if outcome.version != store.version:
+        raise StudyError(f"a worker has kfrc {outcome.version}, the study is of {store.version}; install that one")
+    failure = outcome.failure
+    if failure is None:
+        try:
+            store.write(outcome.key, outcome.records, outcome.seconds)
+        except ValueError as error:
+            failure = Failure(str(error), "", outcome.seconds)
+    if failure is not None:
+        store.write_failure(outcome.key, failure)
+    return failure
+
+
+def attempt(run: Run, task: Task) -> Outcome:
+    """Run one task with one BLAS thread, so that results do not depend on where it runs."""
+    start = time.perf_counter()
+    records: list[Record] = []
+    failure = None
+    with threadpool_limits(limits=1):
+        try:
+            records = run(task)
+        except Exception as error:
+            reason = "".join(traceback.format_exception_only(error)).strip()
+            failure = Failure(reason, traceback.format_exc(), time.perf_counter() - start)
+    return Outcome(task.key, records, failure, time.perf_counter() - start, kfrc.__version__)
+
+
+@dataclass(frozen=True)
+class LocalExecutor:
+    """Processes of this machine, by joblib; with one job, this process.
+
+    A task whose process dies twice, the second time alone, has failed; the others go on.
+
+    Parameters
+    ----------
+    n_jobs : int, default=1
+        -1 for one per core.
+    """
+
+    n_jobs: int = 1
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at a time."""
+        return int(joblib.effective_n_jobs(self.n_jobs))
+
+    def outcomes(self, tasks: Sequence[Task], run: Run, progress: Progress) -> Generator[Outcome]:
+        """One outcome per task, as tasks end."""
+        if self.workers == 1:
+            yield from (attempt(run, task) for task in tasks)
+            return
+        waiting = {task.key: task for task in tasks}
+        while waiting:
+            try:
+                yield from self._pool(waiting, list(waiting.values()), run, self.workers)
+            except BrokenProcessPool:
+                # The tasks that were running are among the first that wait.
+                progress.note("a worker process died; its task is tried again")
+                for task in list(waiting.values())[: self.workers]:
+                    try:
+                        yield from self._pool(waiting, [task], run, 1)
+                    except BrokenProcessPool:
+                        del waiting[task.key]
+                        yield Outcome(task.key, [], Failure(_WORKER_DIED), 0.0, kfrc.__version__)
+
+    @staticmethod
+    def _pool(waiting: dict[str, Task], tasks: list[Task], run: Run, n_jobs: int) -> Generator[Outcome]:
+        """Outcomes from processes of their own; tasks that ended no longer wait."""
+        with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+            parallel = joblib.Parallel(n_jobs=max(n_jobs, 2), batch_size=1, return_as="generator_unordered")
+            outcomes = parallel(joblib.delayed(attempt)(run, task) for task in tasks)
+            try:
+                for outcome in outcomes:
+                    del waiting[outcome.key]
+                    yield outcome
+            finally:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UserWarning)  # stopping early is meant
+                    outcomes.close()
+
+
+@dataclass(frozen=True)
+class DaskExecutor:
+    """Workers of a Dask cluster; a task whose worker dies is run again by another.
+
+    Parameters
+    ----------
+    address : str
+        Of a running scheduler, such as ``"tcp://host:8786"``; or ``"local"``.
+    n_jobs : int, default=1
+        Workers, for ``"local"``; -1 for one per core.
+    """
+
+    address: str
+    n_jobs: int = 1
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at a time; unknown for a running cluster, whose workers come and go."""
+        return int(joblib.effective_n_jobs(self.n_jobs)) if self.address == LOCAL else 0
+
+    def outcomes(self, tasks: Sequence[Task], run: Run, progress: Progress) -> Generator[Outcome]:
+        """One outcome per task, as tasks end."""
+        if not tasks:
+            return
+        distributed = _import_distributed()
+        try:
+            with self._client(distributed) as client:
+                if not client.nthreads():
+                    progress.note(f"the scheduler at {self.address} has no workers yet; waiting for them")
+                run_id = secrets.token_hex(4)  # never the result of an earlier run that the cluster may still hold
+                keys = {f"{task.key}-{run_id}": task.key for task in tasks}
+                futures = client.map(partial(_attempt_remotely, run), list(tasks), key=list(keys), pure=False)
+                for future in distributed.as_completed(futures, loop=client.loop):
+                    yield _outcome(keys[future.key], future, distributed.KilledWorker)
+                    future.release()
+        except (distributed.CancelledError, OSError) as error:
+            raise LostSchedulerError(
+                f"lost the connection to the Dask scheduler at {self.address}; finished tasks are kept: start it "
+                "again and repeat the command to resume"
+            ) from error
+
+    @contextmanager
+    def _client(self, distributed: Any) -> Iterator[Any]:
+        """Connection to the scheduler; leaving it drops whatever still runs."""
+        with ExitStack() as stack:
+            address: Any = self.address
+            if address == LOCAL:
+                cluster = distributed.LocalCluster(
+                    n_workers=self.workers,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    dashboard_address="127.0.0.1:0",
+                    silence_logs=logging.CRITICAL,
+                )
+                address = stack.enter_context(cluster)
+            try:
+                client = distributed.Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
+            except (OSError, ValueError) as error:
+                raise LostSchedulerError(f"no Dask scheduler answers at {self.address}; is it running?") from error
+            stack.callback(client.close, timeout=CONNECT_TIMEOUT)
+            yield client
+
+
+def _outcome(key: str, future: Any, killed_worker: type[Exception]) -> Outcome:
+    try:
+        outcome: Outcome = future.result()
+    except killed_worker:
+        return Outcome(key, [], Failure(_WORKER_DIED), 0.0, kfrc.__version__)
+    except Exception as error:
+        if future.status != "error":
+            raise
+        raise StudyError(
+            f"workers cannot run the tasks ({type(error).__name__}: {error}); they need the packages of this process"
+        ) from error
+    return outcome
+
+
+def _import_distributed() -> Any:
+    try:
+        distributed = import_module("distributed")
+    except ImportError as error:
+        raise StudyError("a Dask cluster needs an extra: pip install 'kfrc[distributed]'") from error
+    for name in ("distributed.client", "distributed.core", "distributed.batched"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is told once, by the error
+    return distributed
+
+
+def _attempt_remotely(run: Run, task: Task) -> Outcome:
+    # For good, not for the task: other threads of the worker must not see the limit lifted while they compute.
+    threadpool_limits(limits=1)
+    return attempt(run, task)
