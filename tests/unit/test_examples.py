@@ -23,7 +23,7 @@ TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 SEPARATOR = "=== next block ==="
-WITH_OWN_TEST = ("demo_wine.py", "collapse_iris.py")
+WITH_OWN_TEST = ("collapse_iris.py",)
 
 
 def run_python(arguments, folder):
@@ -65,9 +65,9 @@ def test_code_blocks_run_and_print_what_the_document_says(document, tmp_path):
 
 
 @pytest.mark.slow
-def test_the_demo_writes_a_figure_and_prints_what_the_readme_shows(tmp_path):
-    printed = run_python([str(ROOT / "examples" / "demo_wine.py")], tmp_path)
-    assert (tmp_path / "kfrc-demo" / "demo_wine.png").stat().st_size > 10_000
+def test_the_demo_writes_a_report_and_prints_what_the_readme_shows(tmp_path):
+    printed = run_python(["-m", "kfrc_app.cli.main", "demo"], tmp_path)
+    assert (tmp_path / "kfrc-demo" / "report.html").stat().st_size > 50_000
     shown = TEXT_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1]
     assert_same_text(printed, shown)
 

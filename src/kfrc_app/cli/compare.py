@@ -1,0 +1,98 @@
+"""``kfrc compare``: every method of the library on the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from rich.console import Console
+
+from kfrc_app.cli import options
+from kfrc_app.cli.console import FitProgress, output, print_json, progress, say, say_notes
+from kfrc_app.cli.render import NARROW, line, number, table, title
+from kfrc_app.comparison import MAX_SILHOUETTE_ROWS, MethodResult, compare_methods, methods
+from kfrc_app.table import DataError, Missing, read_table
+
+
+def compare(
+    data: options.Data,
+    clusters: options.Clusters,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    label_column: options.LabelColumn = None,
+    id_column: options.IdColumn = None,
+    missing: options.MissingRows = Missing.DROP,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Run every method with its usual settings on the standardized columns, side by side."""
+    n_clusters = options.parse_clusters(clusters)
+    found = read_table(
+        data, columns=columns or (), drop=drop or (), label_column=label_column, id_column=id_column, missing=missing
+    )
+    if len(found.data) <= n_clusters:
+        raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")
+    notes = list(found.notes)
+    if len(found.data) > MAX_SILHOUETTE_ROWS:
+        notes.append(f"silhouettes are of {MAX_SILHOUETTE_ROWS} rows drawn at random")
+    with progress() as bar:
+        overall = bar.add_task("comparing", total=len(methods()))
+        watcher = FitProgress(bar, "")
+
+        def observe(name: str) -> None:
+            bar.update(overall, advance=int(bool(watcher.label)))
+            watcher.label = name
+
+        results = compare_methods(
+            found.data, n_clusters, labels=found.labels, seed=seed, observe=observe, prepare=watcher.attach
+        )
+    say_notes(notes)
+    if json:
+        print_json(
+            {
+                "n_rows": len(found.data),
+                "n_columns": found.data.shape[1],
+                "n_clusters": n_clusters,
+                "methods": [asdict(result) for result in results],
+                "notes": notes,
+            }
+        )
+        return
+    _show(output(), results, labeled=found.labels is not None)
+    for result in results:
+        for note in result.notes:
+            say(result.method, note, "yellow")
+
+
+def _show(console: Console, results: Sequence[MethodResult], *, labeled: bool) -> None:
+    narrow = console.width < NARROW
+    title(console, "Every method on the standardized columns")
+    titles = [
+        ("method", "left"),
+        ("s" if narrow else "seconds", "right"),
+        ("status", "whole"),
+        ("U", "right"),
+        ("PC", "right"),
+    ]
+    titles += [("FS" if narrow else "silhouette", "right")]
+    titles += [("ARI", "right"), ("AMI", "right")] if labeled else []
+    rows = []
+    for result in results:
+        judged = [number(result.adjusted_rand), number(result.adjusted_mutual_info)] if labeled else []
+        rows.append(
+            [
+                result.method,
+                number(result.seconds, 2),
+                result.status.replace("_", " "),
+                number(result.uniformity),
+                number(result.partition_coefficient),
+                number(result.fuzzy_silhouette),
+                *judged,
+            ]
+        )
+    table(console, titles, rows)
+    line(console, "U: 0 every row in one cluster, 1 all memberships 1/c.  PC: partition coefficient.", "dim")
+    silhouette = "FS" if narrow else "silhouette"
+    line(console, f"{silhouette}: fuzzy silhouette, higher is better; a collapsed fit has none.", "dim")
+    if labeled:
+        line(console, "ARI, AMI: agreement with the labels, which no method saw.", "dim")

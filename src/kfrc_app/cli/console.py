@@ -1,0 +1,135 @@
+"""What every verb says and where: results on standard output, messages and progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+PLAIN_WIDTH = 100
+"""Columns of output that goes to a file or a pipe."""
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+"""Control characters and marks of writing direction: a name in the data must not steer the terminal."""
+
+
+def one_line(text: object) -> str:
+    """A text as a single line without control characters."""
+    return " ".join(_UNPRINTABLE.sub(" ", str(text)).split())
+
+
+def output() -> Console:
+    """Console for results."""
+    return _console(stderr=False)
+
+
+def messages() -> Console:
+    """Console for notes, problems and progress."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PLAIN_WIDTH
+    return console
+
+
+def say(kind: str, text: object, style: str = "") -> None:
+    """Print a message; on a terminal it wraps between words, elsewhere it is one line."""
+    console = messages()
+    line = Text(f"{kind}: ", style=style)
+    line.append(one_line(text), style="")
+    console.print(line, soft_wrap=not console.is_terminal)
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print every note."""
+    for note in notes:
+        say("note", note, "yellow")
+
+
+def say_problem(text: object) -> None:
+    """Print why the program stops."""
+    say("kfrc", text, "bold red")
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one JSON document; infinite and undefined numbers become null."""
+    typer.echo(dump_json(document), nl=False)
+
+
+def dump_json(document: dict[str, Any]) -> str:
+    """A JSON document with a final newline; infinite and undefined numbers become null."""
+    return json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def jsonable(value: Any) -> Any:
+    """The same data in what JSON can hold."""
+    if isinstance(value, dict):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return jsonable(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+@dataclass
+class FitProgress:
+    """A callback for scikit-learn estimators that moves a bar by one for every task that ends."""
+
+    bar: Progress
+    label: str
+    task: TaskID | None = None
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Nothing: the bar appears with the first task."""
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Remove the bar, also after an error."""
+        if self.task is not None:
+            self.bar.remove_task(self.task)
+            self.task = None
+
+    def on_fit_task_begin(self, estimator: Any, context: Any, **details: Any) -> None:
+        """Show the bar when a fit begins."""
+        if context.parent is None and self.task is None:
+            self.task = self.bar.add_task(self.label, total=context.max_subtasks or None)
+
+    def on_fit_task_end(self, estimator: Any, context: Any, **details: Any) -> None:
+        """Advance it when a part of the fit ends."""
+        if context.parent is not None and self.task is not None:
+            self.bar.update(self.task, advance=1, description=f"{self.label}: {context.task_name}")
+
+    def attach(self, model: Any) -> Any:
+        """Have ``model`` report here."""
+        return model.set_callbacks(self)
+
+
+@contextmanager
+def progress() -> Iterator[Progress]:
+    """A progress display on standard error that leaves no trace; nothing unless that is a terminal."""
+    console = messages()
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
+        yield bar

@@ -1,0 +1,118 @@
+"""``kfrc diagnose``: will a fuzzy clustering of these data collapse, and what helps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from kfrc_app import diagnosis
+from kfrc_app.cli import options
+from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
+from kfrc_app.cli.fit import Settings
+from kfrc_app.cli.render import heading, line, number, plural, table, title
+from kfrc_app.diagnosis import Diagnosis, Outlook
+from kfrc_app.fitting import warnings_as_notes
+from kfrc_app.table import DataError, Missing, read_table
+
+_SHARED_WITH_FIT = frozenset({"data", "clusters", "columns", "drop", "label_column", "id_column", "missing", "seed"})
+
+
+def diagnose(
+    context: typer.Context,
+    data: options.Data,
+    clusters: options.Clusters,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    label_column: options.LabelColumn = None,
+    id_column: options.IdColumn = None,
+    missing: options.MissingRows = Missing.DROP,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Say before clustering whether it would collapse, for every fuzzifier, and what to do."""
+    n_clusters = options.parse_clusters(clusters)
+    found = read_table(
+        data, columns=columns or (), drop=drop or (), label_column=label_column, id_column=id_column, missing=missing
+    )
+    if len(found.data) <= n_clusters:
+        raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")
+    settings = Settings(n_clusters, {"random_state": seed})
+    notes = list(found.notes)
+    with progress() as bar:
+        watcher = FitProgress(bar, "tuning bandwidths")
+        with warnings_as_notes(notes):
+            result = diagnosis.diagnose(
+                found.data, n_clusters, make=lambda level: watcher.attach(settings.make(level)), notes=notes
+            )
+    command = options.command_line(context, verb="fit", only=_SHARED_WITH_FIT) + " -o OUT"
+    facts = _facts(result, command, notes)
+    say_notes(notes)
+    if json:
+        print_json(facts)
+    else:
+        _show(output(), result, facts)
+
+
+def _facts(result: Diagnosis, command: str, notes: list[str]) -> dict[str, Any]:
+    advice = [asdict(item) | ({"command": command} if item.command else {}) for item in result.advice]
+    return {
+        "n_rows": result.n_rows,
+        "n_columns": result.n_columns,
+        "n_clusters": result.n_clusters,
+        "verdict": result.verdict,
+        "plain": _outlook_facts(result.plain),
+        "tuned": None if result.tuned is None else _outlook_facts(result.tuned),
+        "tuned_for": result.fuzzifier,
+        "best_leading_eigenvalue": result.best_eigenvalue,
+        "advice": advice,
+        "notes": notes,
+    }
+
+
+def _outlook_facts(outlook: Outlook) -> dict[str, Any]:
+    return {
+        "leading_eigenvalue": outlook.leading_eigenvalue,
+        "fuzzifiers": [
+            asdict(found) | {"collapses_at_default": found.collapses, "never_collapses": math.isinf(found.critical_m)}
+            for found in outlook.fuzzifiers
+        ],
+    }
+
+
+def _show(console: Console, result: Diagnosis, facts: dict[str, Any]) -> None:
+    sizes = f"{plural(result.n_rows, 'row')}, {plural(result.n_columns, 'column')}, {result.n_clusters} clusters"
+    title(console, f"Will it collapse? ({sizes})")
+    line(console, result.verdict)
+    _show_outlook(console, "Plain squared distances, standardized columns", result.plain)
+    if result.tuned is not None:
+        _show_outlook(console, "Tuned bandwidths", result.tuned)
+    line(console, "τ: with λ₁ ≥ τ no m collapses.  m*: collapses from this m on.", "dim")
+    heading(console, "What to do")
+    for item in facts["advice"]:
+        line(console, item["text"], bullet="• ")
+        if item["command"]:
+            console.print(Text(f"    {item['command']}", style="bold"), soft_wrap=True)
+
+
+def _show_outlook(console: Console, distances: str, outlook: Outlook) -> None:
+    heading(console, f"{distances}: λ₁ = {outlook.leading_eigenvalue:.3f}")
+    rows = []
+    for found in outlook.fuzzifiers:
+        never = math.isinf(found.critical_m)
+        verdict = "safe at any m" if never else "collapses" if found.collapses else "safe below m*"
+        rows.append(
+            [
+                found.name.replace("_", " "),
+                number(found.threshold),
+                "never" if never else number(found.critical_m),
+                f"{found.default_m:g}",
+                verdict,
+            ]
+        )
+    titles = [("fuzzifier", "left"), ("τ", "right"), ("m*", "right"), ("usual m", "right"), ("", "left")]
+    table(console, titles, rows)

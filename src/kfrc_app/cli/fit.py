@@ -1,0 +1,211 @@
+"""``kfrc fit``: cluster a table or a dissimilarity matrix and write the results into a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kfrc import FRC, KFRC
+from kfrc.stability import leading_eigenvalue
+from kfrc_app.cli import options
+from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
+from kfrc_app.cli.render import show_fit
+from kfrc_app.cli.results import ALL_FILES, render_report, result_files
+from kfrc_app.cli.summary import stability_facts, summarize_fit
+from kfrc_app.fitting import fit_at_default_level, warnings_as_notes
+from kfrc_app.output import check_output, write_folder
+from kfrc_app.table import STANDARD_INPUT, DataError, Missing, Table, read_dissimilarities, read_table
+
+_TABLE_ONLY = (
+    "kernel",
+    "criterion",
+    "max_anisotropy",
+    "level",
+    "optimizer",
+    "starts",
+    "columns",
+    "drop",
+    "label_column",
+    "id_column",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a table is clustered, as typed.
+
+    Attributes
+    ----------
+    n_clusters : int
+    parameters : dict
+        Of :class:`kfrc.KFRC`, without its level.
+    level : float, "search" or None
+        None: the default level, and searched where that cannot work.
+    """
+
+    n_clusters: int
+    parameters: dict[str, Any]
+    level: float | str | None = None
+
+    def make(self, level: float | None) -> KFRC:
+        """An unfitted model at a level; None leaves it to the search."""
+        return KFRC(self.n_clusters, level=level, **self.parameters)
+
+
+def fit(
+    context: typer.Context,
+    data: options.Data,
+    clusters: options.Clusters,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.", metavar="FOLDER")],
+    kernel: options.KernelName = "sum",
+    fuzzifier: options.FuzzifierName = "complementary_root",
+    m: options.Fuzziness = None,
+    criterion: options.CriterionName = "sum",
+    max_anisotropy: options.Anisotropy = 5.0,
+    level: options.Level = None,
+    optimizer: options.OptimizerName = "lbfgs",
+    starts: options.Starts = 5,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    label_column: options.LabelColumn = None,
+    id_column: options.IdColumn = None,
+    dissimilarity: Annotated[
+        bool, typer.Option("--dissimilarity", help="DATA is a square matrix of dissimilarities.")
+    ] = False,
+    missing: options.MissingRows = Missing.DROP,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    force: options.Force = False,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+) -> None:
+    """Cluster a table: memberships, a model for new rows, a summary and a report."""
+    n_clusters = options.parse_clusters(clusters)
+    options.check_fuzziness(fuzzifier, m)
+    out = options.as_path(out)
+    check_output(out, force=force, folder=True)
+    command = options.command_line(context)
+    if dissimilarity:
+        for name in _TABLE_ONLY:
+            if options.typed(context, name):
+                raise typer.BadParameter(f"--{name.replace('_', '-')} has no meaning with --dissimilarity")
+        model: Any = FRC(n_clusters, fuzzifier=fuzzifier, m=m, metric="precomputed", random_state=seed)
+        facts, files = _fit_dissimilarities(data, model, command=command, seed=seed)
+    else:
+        settings = Settings(
+            n_clusters,
+            {
+                "kernel": kernel,
+                "fuzzifier": fuzzifier,
+                "m": m,
+                "criterion": criterion,
+                "max_anisotropy": max_anisotropy,
+                "optimizer": optimizer,
+                "n_starts": starts,
+                "random_state": seed,
+            },
+            options.parse_level(level),
+        )
+        found = read_table(
+            data,
+            columns=columns or (),
+            drop=drop or (),
+            label_column=label_column,
+            id_column=id_column,
+            missing=missing,
+        )
+        facts, files = fit_table(found, settings, source=data, command=command, with_report=report)
+    write_folder(out, files, force=force, obsolete=ALL_FILES)
+    say_notes(facts["notes"])
+    if json:
+        print_json({**facts, "output": str(out), "files": sorted(files)})
+        return
+    show_fit(output(), facts)
+    show_files(out, files)
+
+
+def fit_table(
+    found: Table, settings: Settings, *, source: str, command: str, with_report: bool
+) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+    """Cluster a table that was read; the facts, and the content of the output files.
+
+    Parameters
+    ----------
+    found : Table
+    settings : Settings
+    source, command : str
+        Where the data came from and what was typed, for the record.
+    with_report : bool
+
+    Returns
+    -------
+    facts : dict
+    files : dict
+        Content by name.
+    """
+    if len(found.data) <= settings.n_clusters:
+        raise DataError(f"{len(found.data)} rows are too few for {settings.n_clusters} clusters")
+    notes = list(found.notes)
+    seed = settings.parameters["random_state"]
+    source = "standard input" if source == STANDARD_INPUT else source
+    with progress() as bar:
+        watcher = FitProgress(bar, "clustering")
+        with warnings_as_notes(notes):
+            model = _fit_at_level(settings, found.data, watcher, notes)
+        model.set_callbacks()  # the model is saved, the progress bar is not
+        stability = stability_facts(model, float(model.eigenvalues_[0])) | {
+            "threshold": float(model.threshold_),
+            "stable": bool(model.stable_),
+        }
+        facts = summarize_fit(
+            model, stability=stability, source=source, command=command, seed=seed, notes=notes, labels=found.labels
+        )
+        page = None
+        if with_report:
+            bar.add_task("writing the report", total=None)
+            with warnings_as_notes([]):
+                page = render_report(
+                    model,
+                    found.data,
+                    ids=found.ids,
+                    labels=found.labels,
+                    notes=notes,
+                    command=command,
+                    source=source,
+                )
+        files = result_files(model, found.ids, facts, page)
+    return facts, files
+
+
+def show_files(out: Path, files: dict[str, str | bytes]) -> None:
+    """Say where the results are."""
+    console = output()
+    console.print()
+    console.print(f"Written to {out}/: {', '.join(files)}", soft_wrap=not console.is_terminal)
+
+
+def _fit_at_level(settings: Settings, data: Any, watcher: FitProgress, notes: list[str]) -> KFRC:
+    def make(level: float | None) -> KFRC:
+        return watcher.attach(settings.make(level))
+
+    if settings.level is None:
+        return fit_at_default_level(make, data, notes)
+    return make(None if isinstance(settings.level, str) else settings.level).fit(data)
+
+
+def _fit_dissimilarities(
+    source: str, model: FRC, *, command: str, seed: int
+) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+    found = read_dissimilarities(source)
+    if len(found.matrix) <= model.n_clusters:
+        raise DataError(f"{len(found.matrix)} rows are too few for {model.n_clusters} clusters")
+    notes = list(found.notes)
+    with progress() as bar, warnings_as_notes(notes):
+        FitProgress(bar, "clustering").attach(model).fit(found.matrix)
+    model.set_callbacks()
+    stability = stability_facts(model, leading_eigenvalue(found.matrix.to_numpy()))
+    source = "standard input" if source == STANDARD_INPUT else source
+    facts = summarize_fit(model, stability=stability, source=source, command=command, seed=seed, notes=notes)
+    return facts, result_files(model, found.ids, facts, None)

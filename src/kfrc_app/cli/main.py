@@ -1,0 +1,70 @@
+"""The ``kfrc`` program: its verbs, and how problems end it (0 fine, 1 a problem with the data, 2 wrong usage)."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from kfrc_app.cli import compare, demo, diagnose, fit, predict, study
+from kfrc_app.cli.console import say_problem
+
+DATA_PROBLEM = 1
+
+
+class Verbs(TyperGroup):
+    """Runs a verb; what is wrong with the data becomes one line, not a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # the reader of our output left: no problem of the data
+        except ModuleNotFoundError as error:
+            say_problem(f"the package {error.name} is needed for this: pip install 'kfrc[app]'")
+        except MemoryError as error:
+            say_problem(str(error) or "not enough memory for these data: use fewer rows")
+        except (ValueError, OSError) as error:
+            say_problem(error)
+        raise typer.Exit(DATA_PROBLEM)
+
+
+app = typer.Typer(
+    cls=Verbs,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # boxes around help and errors do not fit a narrow window
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in (demo.demo, fit.fit, predict.predict, diagnose.diagnose, compare.compare):
+    app.command()(verb)
+app.add_typer(study.app, name="study")
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        from kfrc import __version__
+
+        typer.echo(f"kfrc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Fuzzy clustering that does not collapse: which rows belong together, how surely, and which columns matter."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a bar or a Greek letter gets a question mark instead of an error.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,145 @@
+"""Options that several verbs share; names to choose from come from the registries of the library."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kfrc._registry import Registered
+from kfrc.bandwidth import Optimizer
+from kfrc.criteria import Criterion
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.kernels import Kernel
+from kfrc_app.cli.console import say_problem
+from kfrc_app.table import Missing
+
+AUTO = "auto"
+SEARCH_LEVEL = "search"
+USAGE = 2
+MIN_CLUSTERS = 2
+
+
+def one_of(family: type[Registered]) -> Callable[[str | None], str | None]:
+    """A check that a name is in a registry."""
+
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in family.registry:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(family.registry)}")
+        return value
+
+    return check
+
+
+def _choice(family: type[Registered], text: str) -> Any:
+    return typer.Option(help=f"{text}: {', '.join(family.registry)}.", callback=one_of(family), metavar="NAME")
+
+
+Data = Annotated[str, typer.Argument(help="CSV, TSV or Parquet file; - for standard input.", metavar="DATA")]
+Clusters = Annotated[str, typer.Option("--clusters", "-c", help="Number of clusters.", metavar="NUMBER")]
+Columns = Annotated[
+    list[str] | None, typer.Option(help="Cluster by these columns only: names, separated by commas.", metavar="NAMES")
+]
+Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out.", metavar="NAMES")]
+LabelColumn = Annotated[
+    str | None, typer.Option(help="Known groups: never used, only compared with the result.", metavar="NAME")
+]
+IdColumn = Annotated[str | None, typer.Option(help="Names of the rows.", metavar="NAME")]
+MissingRows = Annotated[Missing, typer.Option(help="Leave out rows with missing values, or stop.")]
+Seed = Annotated[
+    int, typer.Option(help="Start of the random numbers; same seed, same result.", min=0, metavar="NUMBER")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
+KernelName = Annotated[str, _choice(Kernel, "Similarity of two rows")]
+FuzzifierName = Annotated[str, _choice(Fuzzifier, "How memberships may spread")]
+CriterionName = Annotated[str, _choice(Criterion, "What the bandwidths maximize")]
+OptimizerName = Annotated[str, _choice(Optimizer, "How the bandwidths are searched")]
+Fuzziness = Annotated[
+    float | None, typer.Option("--m", "-m", help="Fuzziness; by default that of the fuzzifier.", metavar="NUMBER")
+]
+Anisotropy = Annotated[
+    float, typer.Option(help="Largest ratio of two bandwidths; inf for no bound.", min=1.0, metavar="NUMBER")
+]
+Starts = Annotated[int, typer.Option(help="Starts of the search.", min=1, metavar="NUMBER")]
+Level = Annotated[
+    str | None,
+    typer.Option(
+        help="Mean log-bandwidth in standard deviations, or 'search'. By default 1, and searched if that fails.",
+        metavar="NUMBER|search",
+    ),
+]
+
+
+def parse_clusters(value: str) -> int:
+    """Number of clusters from what was typed; automatic choice is announced but not there yet."""
+    if value == AUTO:
+        say_problem("choosing the number of clusters automatically is not available yet: give a number, such as -c 3")
+        raise typer.Exit(USAGE)
+    try:
+        n_clusters = int(value)
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is not a whole number", param_hint="'-c'") from None
+    if n_clusters < MIN_CLUSTERS:
+        raise typer.BadParameter(f"{n_clusters} is too few, at least {MIN_CLUSTERS} clusters", param_hint="'-c'")
+    return n_clusters
+
+
+def parse_level(value: str | None) -> float | str | None:
+    """A number, ``"search"``, or None if nothing was typed."""
+    if value is None or value == SEARCH_LEVEL:
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise typer.BadParameter(f"{value!r} is neither a number nor 'search'", param_hint="'--level'") from None
+
+
+def check_fuzziness(fuzzifier: str, m: float | None) -> None:
+    """Refuse a fuzziness outside the range of the fuzzifier."""
+    try:
+        Fuzzifier.resolve(fuzzifier, m=m)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="'-m'") from None
+
+
+def typed(context: typer.Context, name: str) -> bool:
+    """Whether a parameter was given rather than left at its default."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def command_line(context: typer.Context, *, verb: str | None = None, only: frozenset[str] | None = None) -> str:
+    """The command as it was typed, from its parsed parameters.
+
+    Parameters
+    ----------
+    context : typer.Context
+    verb : str, optional
+        Another verb instead.
+    only : frozenset of str, optional
+        Parameters to keep.
+    """
+    words = ["kfrc", verb or str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if not typed(context, name) or (only is not None and name not in only):
+            continue
+        value = context.params[name]
+        flag = min(parameter.opts, key=len)
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append(flag if value else parameter.secondary_opts[0])
+        else:
+            for item in value if isinstance(value, (list, tuple)) else [value]:
+                words.extend([flag, str(item)])
+    return shlex.join(words)
+
+
+def as_path(value: str | Path) -> Path:
+    """A path with the user's home folder filled in."""
+    return Path(value).expanduser()

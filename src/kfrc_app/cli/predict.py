@@ -1,0 +1,64 @@
+"""``kfrc predict``: memberships of new rows from a model that ``kfrc fit`` saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kfrc_app.cli import options
+from kfrc_app.cli.console import output, print_json, progress, say_notes
+from kfrc_app.cli.results import membership_table, to_csv
+from kfrc_app.fitting import warnings_as_notes
+from kfrc_app.models import load_model
+from kfrc_app.output import check_output, write_file
+from kfrc_app.table import DataError, read_new_rows
+
+
+def predict(
+    model: Annotated[str, typer.Argument(help="The model.skops that `kfrc fit` wrote.", metavar="MODEL")],
+    data: Annotated[str, typer.Argument(help="New rows with the columns of the fit, in any order.", metavar="NEW")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="CSV file; standard output without it.", metavar="FILE")
+    ] = None,
+    id_column: options.IdColumn = None,
+    json: options.Json = False,
+    force: options.Force = False,
+) -> None:
+    """Give new rows their memberships in the clusters of a fit."""
+    if out is not None:
+        out = options.as_path(out)
+        check_output(out, force=force, folder=False)
+    fitted = load_model(options.as_path(model))
+    names = [str(name) for name in getattr(fitted, "feature_names_in_", ())]
+    if not names:
+        # A dissimilarity matrix without names: its columns are counted, not named.
+        names = [f"column_{j + 1}" for j in range(int(fitted.n_features_in_))]
+    rows = read_new_rows(data, names, id_column=id_column)
+    if len(rows.data) == 0:
+        raise DataError("no row is complete: every one has missing values")
+    notes = list(rows.notes)
+    with progress() as bar, warnings_as_notes(notes):
+        bar.add_task("computing memberships", total=None)
+        named = hasattr(fitted, "feature_names_in_")
+        U = fitted.predict_proba(rows.data if named else rows.data.to_numpy())
+    found = membership_table(rows.ids, U)
+    if out is not None:
+        write_file(out, to_csv(found), force=force)
+    say_notes(notes)
+    if json:
+        document = {
+            "n_rows": len(U),
+            "n_clusters": U.shape[1],
+            "ids": rows.ids,
+            "labels": U.argmax(axis=1),
+            "memberships": U,
+            "output": None if out is None else str(out),
+            "notes": notes,
+        }
+        print_json(document)
+    elif out is None:
+        typer.echo(to_csv(found), nl=False)
+    else:
+        output().print(f"Memberships of {len(U)} rows written to {out}")

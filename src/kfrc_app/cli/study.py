@@ -1,0 +1,213 @@
+"""``kfrc study``: run the paper's studies, see how far they are, and make their tables and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from kfrc_app.cli.console import messages, one_line, say_notes, say_problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kfrc_app.study.executors import RunReport
+    from kfrc_app.study.store import StudyStore
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Run the paper's studies; make their tables and figures.",
+)
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Output folder of a run.", show_default=False)]
+
+_MAX_REASONS = 20
+"""Failures that are printed in full; the folder has them all."""
+
+
+@app.command()
+def run(
+    study: Annotated[str, typer.Argument(help="synthetic or real.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="Folder for the results; a run into it again resumes.", show_default=False)],
+    preset: Annotated[str, typer.Option(help="smoke (minutes), seed (one seed), or full (the paper).")] = "smoke",
+    n_jobs: Annotated[
+        int | None, typer.Option(min=-1, help="Processes on this machine; -1 for one per core.", show_default="1")
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:PORT; or 'local' for a cluster here."),
+    ] = None,
+    optimizer: Annotated[str, typer.Option(help="lbfgs (fast), or momentum (the paper's).")] = "lbfgs",
+    data: Annotated[
+        Path | None, typer.Option(exists=True, file_okay=False, help="Folder with the data sets, if not bundled.")
+    ] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed tasks again.")] = False,
+) -> None:
+    """Run a study, or what is left of it: finished tasks are kept, whatever ended the last run."""
+    from kfrc.bandwidth import Optimizer
+    from kfrc_app.study.cell import run_task
+    from kfrc_app.study.design import study_tasks
+    from kfrc_app.study.executors import LOCAL, run_tasks
+    from kfrc_app.study.progress import RichProgress
+    from kfrc_app.study.store import StudyStore
+
+    if n_jobs == 0:
+        _stop("--n-jobs must be positive, or -1 for one per core", code=2)
+    if scheduler is not None and scheduler != LOCAL and "://" not in scheduler:
+        _stop(f"--scheduler must be an address as tcp://HOST:PORT, or 'local'; got {scheduler!r}", code=2)
+    if scheduler not in (None, LOCAL) and n_jobs is not None:
+        _stop("--n-jobs is for this machine: the cluster has the workers it has; leave it out", code=2)
+    if optimizer not in Optimizer.registry:
+        _stop(f"unknown optimizer {optimizer!r}: choose one of {', '.join(Optimizer.registry)}", code=2)
+    data_dir = None if data is None else str(data.resolve())
+    try:
+        tasks = study_tasks(study, preset, optimizer=optimizer, data_dir=data_dir)
+    except ValueError as error:
+        _stop(str(error), code=2)
+    settings = {"study": study, "preset": preset, "optimizer": optimizer, "data": data_dir}
+    with _told(), RichProgress(messages(), f"{study} {preset}") as progress:
+        store = StudyStore.create(out, tasks, settings=settings)
+        report = run_tasks(
+            tasks,
+            run_task,
+            store,
+            n_jobs=n_jobs or (-1 if scheduler == LOCAL else 1),
+            scheduler=scheduler,
+            retry_failed=retry_failed,
+            progress=progress,
+        )
+    _tell_report(report)
+    if report.failures:
+        _stop(f"{len(report.failures)} of {report.n_tasks} tasks failed; --retry-failed tries them again", code=1)
+
+
+@app.command()
+def status(folder: Folder) -> None:
+    """Say what is done, what failed and why, what is left, and about how long that takes."""
+    from kfrc_app.study.store import StudyStore
+
+    with _told():
+        store = StudyStore(folder)
+        state = store.state()
+    running, workers = store.last_run()
+    settings = [str(value) for value in store.settings.values() if value is not None]
+    lines = {
+        "study": f"{', '.join(settings)} (kfrc {store.version}){', running' if running else ''}",
+        "done": f"{len(state.seconds)} of {len(store.fingerprints)}",
+        "failed": str(len(state.failures)),
+        "damaged": f"{len(state.corrupt)} (computed again by the next run)" if state.corrupt else "",
+        "remaining": str(len(state.remaining) + len(state.corrupt)),
+        "time left": _time_left(state.seconds_left, workers),
+    }
+    for name, text in lines.items():
+        if text:
+            typer.echo(f"{name:<10} {text}")
+    _tell_failures({key: failure.reason for key, failure in state.failures.items()})
+
+
+@app.command()
+def tables(folder: Folder) -> None:
+    """Make the tables from what is done: Markdown, LaTeX and CSV in DIR/tables; the Markdown is printed."""
+    from kfrc_app.study.tables import build_tables, to_latex, to_markdown
+
+    with _told():
+        store, records = _load(folder)
+    made = build_tables(records, str(store.settings["study"]))
+    with _told():
+        target = folder / "tables"
+        target.mkdir(exist_ok=True)
+        for name, table in made.items():
+            (target / f"{name}.md").write_text(to_markdown(table), encoding="utf-8")
+            (target / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
+            (target / f"{name}.csv").write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+            typer.echo(f"## {name}\n\n{to_markdown(table)}")
+
+
+@app.command()
+def figures(folder: Folder) -> None:
+    """Draw the figures from what is done, into DIR/figures; their files are printed."""
+    from kfrc_app.figures import draw_figures
+
+    with _told():
+        store, records = _load(folder)
+    study, data_dir = str(store.settings["study"]), store.settings["data"]
+    for path in draw_figures(records, study, folder / "figures", data_dir=data_dir):
+        typer.echo(str(path))
+
+
+def _load(folder: Path) -> tuple[StudyStore, pd.DataFrame]:
+    """The store and its records; says so if some are missing."""
+    from kfrc_app.study.store import StudyStore
+
+    store = StudyStore(folder)
+    records = store.load()
+    state = store.state()
+    if not state.seconds:
+        _stop(f"{folder} has no results yet; run the study first", code=1)
+    missing = len(store.fingerprints) - len(state.seconds)
+    if missing:
+        say_notes([f"{missing} of {len(store.fingerprints)} tasks are missing; see kfrc study status"])
+    return store, records
+
+
+def _time_left(seconds: float, workers: int) -> str:
+    if math.isnan(seconds):
+        return "unknown before the first task is done"
+    if not workers:
+        return f"about {_duration(seconds)} of computing, divided among the workers"
+    return f"about {_duration(seconds / workers)} with {workers} worker{'s' if workers > 1 else ''}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _tell_report(report: RunReport) -> None:
+    done = report.n_skipped + report.n_computed
+    typer.echo(
+        f"{done} of {report.n_tasks} tasks done: {report.n_computed} computed in {_duration(report.seconds)}, "
+        f"{report.n_skipped} from earlier runs"
+    )
+    if report.set_aside:
+        typer.echo(f"damaged results computed again: {', '.join(report.set_aside)}")
+    _tell_failures(report.failures)
+
+
+def _tell_failures(reasons: dict[str, str]) -> None:
+    for key, reason in list(reasons.items())[:_MAX_REASONS]:
+        typer.echo(f"  {key}: {one_line(reason)}")
+    if len(reasons) > _MAX_REASONS:
+        typer.echo(f"  and {len(reasons) - _MAX_REASONS} more")
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Turn what can go wrong into one line and an exit code: 2 for a wrong call, 1 for a study that cannot go on."""
+    from kfrc_app.study.store import SettingsError, StudyError
+
+    try:
+        yield
+    except SettingsError as error:
+        _stop(str(error), code=2)
+    except (StudyError, OSError) as error:
+        _stop(str(error), code=1)
+    except KeyboardInterrupt:
+        _stop("interrupted; finished tasks are kept, and the same command resumes", code=1)
+
+
+def _stop(message: str, *, code: int) -> NoReturn:
+    say_problem(message)
+    raise typer.Exit(code)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,265 @@
+"""Whether a fuzzy clustering of a table collapses, before clustering: λ₁, τ and m* as plain data, and what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kfrc import KFRC
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.exceptions import InfeasibleBandwidthError
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.spectrum import spectrum_of
+from kfrc_app.fitting import fit_at_default_level
+
+SAFE_SHARE = 0.5
+"""Advised m: this share of the way from the hard limit to m*. At m* itself memberships are already nearly uniform."""
+
+PLAIN_FUZZIFIER = "power"
+"""The fuzzifier of plain fuzzy c-means."""
+
+
+@dataclass(frozen=True)
+class FuzzifierOutlook:
+    """What one fuzzifier does on given distances.
+
+    Attributes
+    ----------
+    name : str
+    default_m : float
+    threshold : float
+        τ: with λ₁ ≥ τ no m collapses.
+    critical_m : float
+        m*: collapses from here on; ``inf`` if never.
+    safe_m : float
+        An m well below m*.
+    """
+
+    name: str
+    default_m: float
+    threshold: float
+    critical_m: float
+    safe_m: float
+
+    @property
+    def collapses(self) -> bool:
+        """Whether the default m collapses."""
+        return self.default_m >= self.critical_m
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What every fuzzifier does on one set of distances.
+
+    Attributes
+    ----------
+    leading_eigenvalue : float
+        λ₁ of F.
+    fuzzifiers : tuple of FuzzifierOutlook
+    """
+
+    leading_eigenvalue: float
+    fuzzifiers: tuple[FuzzifierOutlook, ...]
+
+    def of(self, name: str) -> FuzzifierOutlook:
+        """The outlook of one fuzzifier."""
+        return next(found for found in self.fuzzifiers if found.name == name)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to do.
+
+    Attributes
+    ----------
+    text : str
+    command : str or None
+        What to type, with DATA for the file, if the command line can do it.
+    fuzzifier : str or None
+        With plain distances: which fuzzifier ...
+    m : float or None
+        ... and at which fuzziness.
+    """
+
+    text: str
+    command: str | None = None
+    fuzzifier: str | None = None
+    m: float | None = None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Everything ``kfrc diagnose`` says.
+
+    Attributes
+    ----------
+    n_rows, n_columns, n_clusters : int
+    plain : Outlook
+        For squared Euclidean distances of standardized columns.
+    tuned : Outlook or None
+        For the bandwidths that KFRC finds; None if it finds none that are stable.
+    fuzzifier : str
+        The one that the bandwidths were tuned for.
+    best_eigenvalue : float
+        λ₁ that the search reached.
+    notes : tuple of str
+    """
+
+    n_rows: int
+    n_columns: int
+    n_clusters: int
+    plain: Outlook
+    tuned: Outlook | None
+    fuzzifier: str
+    best_eigenvalue: float
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """Will it collapse? In words."""
+        plain = self.plain.of(PLAIN_FUZZIFIER)
+        m, c = plain.default_m, self.n_clusters
+        if plain.collapses:
+            first = (
+                f"Plain fuzzy c-means with m = {m:g} collapses on these data: every membership becomes 1/{c} and "
+                f"nothing is found. It does so at every m from m* = {plain.critical_m:.3f} on."
+            )
+        elif math.isfinite(plain.critical_m):
+            first = (
+                f"Plain fuzzy c-means with m = {m:g} does not collapse on these data, but it does at every m from "
+                f"m* = {plain.critical_m:.3f} on."
+            )
+        else:
+            first = "Plain fuzzy c-means does not collapse on these data, whatever m is."
+        return f"{first} {self._tuned_verdict()}"
+
+    def _tuned_verdict(self) -> str:
+        if self.tuned is None:
+            threshold = Fuzzifier.from_name(self.fuzzifier).threshold(self.n_clusters)
+            return (
+                f"No tuned bandwidths were found that rule collapse out: λ₁ reached {self.best_eigenvalue:.3f}, and "
+                f"{threshold:.3f} is needed."
+            )
+        return f"With tuned bandwidths and the {_words(self.fuzzifier)} fuzzifier no m collapses."
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What to do, best first."""
+        found = []
+        if self.tuned is not None:
+            found.append(
+                Advice(
+                    "Let kfrc tune the bandwidths; the result cannot collapse.",
+                    command=f"kfrc fit DATA -c {self.n_clusters} -o OUT",
+                )
+            )
+        else:
+            found.append(
+                Advice(
+                    "Leave out columns that cannot matter (--drop), or allow larger differences between the bandwidths "
+                    "(--max-anisotropy 20): too many columns without structure hide the clusters."
+                )
+            )
+        plain = self.plain.of(PLAIN_FUZZIFIER)
+        if math.isfinite(plain.critical_m):
+            m = plain.safe_m if plain.collapses else plain.default_m
+            found.append(
+                Advice(
+                    f"To stay with plain fuzzy c-means, standardize the columns and keep m below "
+                    f"{plain.critical_m:.3f}, for example m = {m:g}.",
+                    fuzzifier=PLAIN_FUZZIFIER,
+                    m=m,
+                )
+            )
+        return tuple(found)
+
+
+def diagnose(
+    data: pd.DataFrame,
+    n_clusters: int,
+    *,
+    make: Callable[[float | None], KFRC],
+    notes: list[str] | None = None,
+) -> Diagnosis:
+    """Compute what decides on collapse, for plain distances and for tuned bandwidths.
+
+    Parameters
+    ----------
+    data : DataFrame of shape (n_samples, n_features)
+    n_clusters : int
+    make : callable
+        Builds the unfitted KFRC for a level, see :func:`kfrc_app.fitting.fit_at_default_level`.
+    notes : list of str, optional
+        Remarks made so far.
+
+    Returns
+    -------
+    Diagnosis
+    """
+    notes = [] if notes is None else notes
+    plain = _outlook(_plain_eigenvalue(data), n_clusters)
+    try:
+        model = fit_at_default_level(make, data, notes)
+    except InfeasibleBandwidthError as error:
+        tuned, best = None, error.best_eigenvalue
+        fuzzifier = make(None).fuzzifier
+    else:
+        best = float(model.eigenvalues_[0])
+        tuned, fuzzifier = _outlook(best, n_clusters), model.fuzzifier
+    return Diagnosis(
+        n_rows=len(data),
+        n_columns=data.shape[1],
+        n_clusters=n_clusters,
+        plain=plain,
+        tuned=tuned,
+        fuzzifier=fuzzifier if isinstance(fuzzifier, str) else fuzzifier.name,
+        best_eigenvalue=best,
+        notes=tuple(notes),
+    )
+
+
+def standardize(data: pd.DataFrame) -> Any:
+    """Columns with mean 0 and standard deviation 1; constant ones are left out.
+
+    Parameters
+    ----------
+    data : DataFrame of shape (n_samples, n_features)
+
+    Returns
+    -------
+    DataFrame
+    """
+    spread = data.std(axis=0, ddof=1)
+    varying = data.loc[:, data.nunique() > 1]
+    if varying.shape[1] == 0:
+        raise ValueError(f"all {data.shape[1]} column(s) are constant: there is nothing to cluster")
+    return (varying - varying.mean(axis=0)) / spread[varying.columns]
+
+
+def _plain_eigenvalue(data: pd.DataFrame) -> float:
+    Z = standardize(data).to_numpy(dtype=np.float64)
+    return float(spectrum_of(Dissimilarity.from_features(Z).gram, 1).eigenvalues[0])
+
+
+def _outlook(leading_eigenvalue: float, n_clusters: int) -> Outlook:
+    return Outlook(
+        leading_eigenvalue,
+        tuple(_fuzzifier_outlook(name, n_clusters, leading_eigenvalue) for name in Fuzzifier.registry),
+    )
+
+
+def _fuzzifier_outlook(name: str, n_clusters: int, leading_eigenvalue: float) -> FuzzifierOutlook:
+    t = Fuzzifier.from_name(name)
+    critical = t.critical_m(n_clusters, leading_eigenvalue)
+    low = t.m_range.low
+    safe = min(t.m, low + SAFE_SHARE * (critical - low)) if math.isfinite(critical) else t.m
+    return FuzzifierOutlook(name, float(t.m), t.threshold(n_clusters), critical, float(f"{safe:.3g}"))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+
+from kfrc import KFRC, InfeasibleBandwidthError
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc_app.cli.results import ALL_FILES, MEMBERSHIPS, MODEL, SUMMARY
+from kfrc_app.fitting import DEFAULT_LEVEL
+
+LIGHT = ("--no-report", "--starts", "1")
+
+
+def test_all_results_are_written_and_agree_with_the_library(run, iris_csv, iris_frame, tmp_path):
+    out = tmp_path / "out"
+    ended = run("fit", iris_csv, "-c", 3, "-o", out, "--label-column", "species")
+    assert sorted(path.name for path in out.iterdir()) == sorted(ALL_FILES)
+    assert "λ₁ ≥ τ: no" in ended.out
+    assert "adjusted Rand index" in ended.out
+    X = iris_frame.drop(columns="species")
+    expected = KFRC(3, level=1.0, random_state=0).fit(X)
+    found = pd.read_csv(out / MEMBERSHIPS)
+    assert list(found.columns) == ["id", "label", "cluster_0", "cluster_1", "cluster_2"]
+    np.testing.assert_allclose(found.filter(like="cluster_"), expected.memberships_, atol=1e-9)
+    np.testing.assert_array_equal(found["label"], expected.labels_)
+    assert found["id"].tolist() == list(range(1, 151))
+    summary = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
+    assert summary["status"] == "converged"
+    assert summary["stability"]["critical_m"] is None  # never
+    assert summary["agreement"]["adjusted_rand"] > 0.8
+    assert summary["command"] == f"kfrc fit {iris_csv} -c 3 -o {out} --label-column species"
+
+
+def test_known_labels_do_not_change_the_result(run, iris_csv, tmp_path):
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "with", "--label-column", "species", *LIGHT)
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "without", *LIGHT)
+    assert (tmp_path / "with" / MEMBERSHIPS).read_bytes() == (tmp_path / "without" / MEMBERSHIPS).read_bytes()
+
+
+def test_standard_output_holds_one_json_document_and_nothing_else(run, iris_csv, tmp_path):
+    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", *LIGHT)
+    assert ended.document["n_clusters"] == 3
+    assert ended.document["files"] == sorted([MEMBERSHIPS, MODEL, SUMMARY])
+    assert "note: left out 1 column of text: 'species'" in ended.err
+
+
+@pytest.mark.parametrize("form", ["tsv", "parquet", "semicolons", "stdin"])
+def test_every_form_of_the_table_gives_the_same_memberships(run, iris_frame, iris_csv, tmp_path, form):
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "csv", *LIGHT)
+    source, stdin = tmp_path / f"iris.{form}", None
+    if form == "tsv":
+        iris_frame.to_csv(source, sep="\t", index=False)
+    elif form == "parquet":
+        iris_frame.to_parquet(source)
+    elif form == "semicolons":
+        iris_frame.to_csv(source, sep=";", decimal=",", index=False)
+    else:
+        source, stdin = "-", iris_csv.read_text()
+    run("fit", source, "-c", 3, "-o", tmp_path / "other", *LIGHT, stdin=stdin)
+    assert (tmp_path / "other" / MEMBERSHIPS).read_bytes() == (tmp_path / "csv" / MEMBERSHIPS).read_bytes()
+
+
+def test_columns_and_ids_are_chosen_by_name(run, iris_frame, tmp_path):
+    frame = iris_frame.assign(plant=[f"plant {j}" for j in range(150)])
+    frame.to_csv(tmp_path / "plants.csv", index=False)
+    chosen = ("--columns", "petal_width,petal_length", "--id-column", "plant")
+    ended = run("fit", tmp_path / "plants.csv", "-c", 3, "-o", tmp_path / "out", "--json", *chosen, *LIGHT)
+    assert {column["name"] for column in ended.document["columns"]} == {"petal_length", "petal_width"}
+    assert pd.read_csv(tmp_path / "out" / MEMBERSHIPS)["id"].iloc[3] == "plant 3"
+
+
+def test_dropped_columns_are_not_used(run, iris_csv, tmp_path):
+    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--drop", "sepal_width,species", *LIGHT)
+    assert ended.document["n_columns"] == 3
+    assert ended.err == ""
+
+
+def test_rows_with_missing_values_are_left_out_or_refused(run, iris_frame, tmp_path):
+    frame = iris_frame.drop(columns="species")
+    frame.iloc[[4, 70], 1] = np.nan
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    ended = run("fit", tmp_path / "gaps.csv", "-c", 3, "-o", tmp_path / "out", *LIGHT)
+    assert "2 of 150 rows have missing values (in 'sepal_width') and were left out" in ended.err
+    ids = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)["id"]
+    assert len(ids) == 148
+    assert not {5, 71} & set(ids)
+    refused = run("fit", tmp_path / "gaps.csv", "-c", 3, "-o", tmp_path / "no", "--missing", "error", code=1)
+    assert "--missing drop" in refused.err
+    assert not (tmp_path / "no").exists()
+
+
+@pytest.mark.parametrize("names", ["none", "header", "both"])
+def test_a_dissimilarity_matrix_may_have_names(run, iris_frame, tmp_path, names):
+    X = iris_frame.iloc[::3, :4].to_numpy()
+    labels = [f"plant {j}" for j in range(len(X))]
+    R = pd.DataFrame(cdist(X, X, "sqeuclidean"), index=labels, columns=labels)
+    R.to_csv(tmp_path / "R.csv", header=names != "none", index=names == "both")
+    ended = run("fit", tmp_path / "R.csv", "-c", 3, "-o", tmp_path / "out", "--dissimilarity", "--json")
+    assert ended.document["method"] == "FRC"
+    assert ended.document["status"] == "converged"
+    assert ended.document["files"] == sorted([MEMBERSHIPS, MODEL, SUMMARY])
+    ids = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)["id"].astype(str)
+    assert ids.tolist() == ([str(j + 1) for j in range(len(X))] if names == "none" else labels)
+
+
+def test_the_level_is_searched_where_the_default_one_cannot_work(run, iris_csv, tmp_path, monkeypatch):
+    fit = KFRC.fit
+
+    def fail_at_the_default(self, X, y=None):
+        if self.level == DEFAULT_LEVEL:
+            raise InfeasibleBandwidthError("none", best_eigenvalue=0.1, threshold=0.2)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(KFRC, "fit", fail_at_the_default)
+    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", *LIGHT)
+    assert any("the level was searched" in note for note in ended.document["notes"])
+    assert ended.document["stability"]["stable"]
+
+
+def test_a_given_level_is_kept(run, iris_csv, tmp_path):
+    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--level", "0.5", *LIGHT)
+    assert ended.document["level"] == pytest.approx(0.5)
+    searched = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "searched", "--json", "--level", "search", *LIGHT)
+    assert searched.document["level"] != pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", Fuzzifier.registry)
+def test_every_registered_fuzzifier_can_be_chosen(run, iris_csv, tmp_path, name):
+    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--fuzzifier", name, *LIGHT)
+    assert ended.document["fuzzifier"] == name
+
+
+def test_existing_output_is_kept_without_force(run, iris_csv, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("keep")
+    ended = run("fit", iris_csv, "-c", 3, "-o", out, *LIGHT, code=1)
+    assert "--force" in ended.err
+    assert [path.name for path in out.iterdir()] == ["mine.txt"]
+
+
+def test_force_replaces_results_and_leaves_other_files_alone(run, iris_csv, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("keep")
+    (out / "report.html").write_text("of an earlier run")
+    run("fit", iris_csv, "-c", 3, "-o", out, "--force", *LIGHT)
+    assert (out / "mine.txt").read_text() == "keep"
+    assert not (out / "report.html").exists()  # it would not belong to the new memberships
+    assert (out / MODEL).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("-c", "auto"), "not available yet"),
+        (("-c", "many"), "whole number"),
+        (("-c", "1"), "too few"),
+        (("-c", "3", "--kernel", "cubic"), "sum, product"),
+        (("-c", "3", "--fuzzifier", "none"), "complementary_root"),
+        (("-c", "3", "--criterion", "best"), "log_sum"),
+        (("-c", "3", "--optimizer", "best"), "momentum"),
+        (("-c", "3", "-m", "0.5"), "outside"),
+        (("-c", "3", "--level", "high"), "neither a number"),
+        (("-c", "3", "--max-anisotropy", "0.5"), "max-anisotropy"),
+        (("-c", "3", "--missing", "guess"), "missing"),
+        (("-c", "3", "--dissimilarity", "--label-column", "species"), "no meaning with --dissimilarity"),
+        (("-c", "3", "--unknown"), "unknown"),
+        ((), "clusters"),
+    ],
+)
+def test_wrong_usage_ends_with_two(run, iris_csv, tmp_path, arguments, words):
+    ended = run("fit", iris_csv, "-o", tmp_path / "out", *arguments, code=2)
+    assert words in ended.err
+    assert ended.out == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_automatic_choice_is_answered_in_one_line(run, iris_csv, tmp_path):
+    ended = run("fit", iris_csv, "-c", "auto", "-o", tmp_path / "out", code=2)
+    assert len(ended.err.splitlines()) == 1
+
+
+def test_names_in_the_data_cannot_steer_the_terminal(run, iris_frame, tmp_path):
+    frame = iris_frame.rename(columns={"sepal_width": "\x1b[31m[bold]red\x07"})
+    frame.to_csv(tmp_path / "hostile.csv", index=False)
+    ended = run("fit", tmp_path / "hostile.csv", "-c", 3, "-o", tmp_path / "out", *LIGHT)
+    assert "\x1b" not in ended.out + ended.err
+    assert "[bold]red" in ended.out
+
+
+def test_as_a_program(run_program, iris_csv, tmp_path):
+    ended = run_program("fit", "-", "-c", 3, "-o", tmp_path / "out", "--json", *LIGHT, stdin=iris_csv.read_text())
+    assert ended.document["source"] == "standard input"
+    assert pd.read_csv(io.BytesIO((tmp_path / "out" / MEMBERSHIPS).read_bytes())).shape == (150, 5)
+    assert run_program("fit", iris_csv, code=2).out == ""
