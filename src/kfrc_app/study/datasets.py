@@ -43,11 +43,11 @@ def load_task_data(task: StudyTask) -> StudyData:
     """Data of a task."""
     if task.study == "real":
         benchmark = load_benchmark(task.dataset, task.data_dir)
-        facts = {"dataset": task.dataset}
-        return StudyData(_standardize(benchmark.data), benchmark.target, None, benchmark.n_clusters, facts)
+        X = _standardize(benchmark.data)
+        return StudyData(X, benchmark.target, None, benchmark.n_clusters, {"dataset": task.dataset})
     position = int(task.dataset)
     design = study_designs()[position]
-    facts = {
+    facts: dict[str, Any] = {
         "dataset": design.key,
         "n_signal": design.n_signal,
         "snr": design.signal_to_noise,

@@ -240,6 +240,8 @@ class LocalExecutor:
 class DaskExecutor:
     """Workers of a Dask cluster; a task whose worker dies is run again by another.
 
+    A task whose workers die again and again has failed only if they also do so while it is the only one.
+
     Parameters
     ----------
     address : str
@@ -265,17 +267,44 @@ class DaskExecutor:
             with self._client(distributed) as client:
                 if not client.nthreads():
                     progress.note(f"the scheduler at {self.address} has no workers yet; waiting for them")
-                run_id = secrets.token_hex(4)  # never the result of an earlier run that the cluster may still hold
-                keys = {f"{task.key}-{run_id}": task.key for task in tasks}
-                futures = client.map(partial(_attempt_remotely, run), list(tasks), key=list(keys), pure=False)
-                for future in distributed.as_completed(futures, loop=client.loop):
-                    yield _outcome(keys[future.key], future, distributed.KilledWorker)
-                    future.release()
+                # Dask blames every task that a dead worker held, also those that only waited there.
+                suspects = []
+                for task, outcome in self._results(distributed, client, tasks, run):
+                    if outcome is None:
+                        suspects.append(task)
+                    else:
+                        yield outcome
+                for suspect in suspects:
+                    for task, outcome in self._results(distributed, client, [suspect], run):
+                        yield outcome or Outcome(task.key, [], Failure(_WORKER_DIED), 0.0, kfrc.__version__)
         except (distributed.CancelledError, OSError) as error:
             raise LostSchedulerError(
                 f"lost the connection to the Dask scheduler at {self.address}; finished tasks are kept: start it "
                 "again and repeat the command to resume"
             ) from error
+
+    @staticmethod
+    def _results(
+        distributed: Any, client: Any, tasks: Sequence[Task], run: Run
+    ) -> Generator[tuple[Task, Outcome | None]]:
+        """Tasks and their outcomes, None where workers died again and again."""
+        run_id = secrets.token_hex(4)  # never the result of an earlier run that the cluster may still hold
+        by_key = {f"{task.key}-{run_id}": task for task in tasks}
+        futures = client.map(partial(_attempt_remotely, run), list(tasks), key=list(by_key), pure=False)
+        for future in distributed.as_completed(futures, loop=client.loop):
+            try:
+                outcome = future.result()
+            except distributed.KilledWorker:
+                outcome = None
+            except Exception as error:
+                if future.status != "error":
+                    raise
+                raise StudyError(
+                    f"workers cannot run the tasks ({type(error).__name__}: {error}); they need the packages of this "
+                    "process"
+                ) from error
+            yield by_key[future.key], outcome
+            future.release()
 
     @contextmanager
     def _client(self, distributed: Any) -> Iterator[Any]:
@@ -297,20 +326,6 @@ class DaskExecutor:
                 raise LostSchedulerError(f"no Dask scheduler answers at {self.address}; is it running?") from error
             stack.callback(client.close, timeout=CONNECT_TIMEOUT)
             yield client
-
-
-def _outcome(key: str, future: Any, killed_worker: type[Exception]) -> Outcome:
-    try:
-        outcome: Outcome = future.result()
-    except killed_worker:
-        return Outcome(key, [], Failure(_WORKER_DIED), 0.0, kfrc.__version__)
-    except Exception as error:
-        if future.status != "error":
-            raise
-        raise StudyError(
-            f"workers cannot run the tasks ({type(error).__name__}: {error}); they need the packages of this process"
-        ) from error
-    return outcome
 
 
 def _import_distributed() -> Any:

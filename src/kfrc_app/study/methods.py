@@ -53,15 +53,15 @@ def _crisp(make: Callable[[int, int], Any]) -> Method:
 MAX_ITER = 200
 """Iterations of the compared methods, as the paper states."""
 
+
+def _relational(fuzzifier: str) -> Method:
+    return _fuzzy(
+        lambda c, seed: FRC(c, fuzzifier=fuzzifier, init="random", n_init=1, max_iter=MAX_ITER, random_state=seed)
+    )
+
+
 METHODS: dict[str, Method] = {
-    **{
-        f"FRC ({name})": _fuzzy(
-            lambda c, seed, name=name: FRC(
-                c, fuzzifier=name, init="random", n_init=1, max_iter=MAX_ITER, random_state=seed
-            )
-        )
-        for name in FUZZIFIERS
-    },
+    **{f"FRC ({name})": _relational(name) for name in FUZZIFIERS},
     "FANNY (euclidean)": _fuzzy(lambda c, seed: FANNY(c, metric="euclidean")),
     "FANNY (manhattan)": _fuzzy(lambda c, seed: FANNY(c, metric="manhattan")),
     "FCM-MK": _fuzzy(lambda c, seed: FCMMK(c, init="random", n_init=1, random_state=seed)),

@@ -42,11 +42,13 @@ def build_tables(records: pd.DataFrame, study: str) -> dict[str, pd.DataFrame]:
     """
     picked = pick_with_labels(records, study)
     if study == "synthetic":
-        groups, metrics = ["method", "snr", "n_clusters"], SYNTHETIC_METRICS
+        groups = ["method", "snr", "n_clusters"]
+        metrics: tuple[str, ...] = SYNTHETIC_METRICS
         reference = published("table_c1")
     else:
         picked = _one_row_per_method(picked)
-        groups, metrics = ["method", "dataset"], REAL_METRICS
+        groups = ["method", "dataset"]
+        metrics = REAL_METRICS
         reference = published("table_1")
     paper = _means(picked, groups, metrics)
     paper = paper.merge(reference.rename(columns={"value": "published"}), how="left", on=[*groups, "metric"])
