@@ -30,7 +30,8 @@ def draw(records: pd.DataFrame) -> Figure:
     kfrc = records[records["feasible"].astype(bool) & records["method"].str.startswith("KFRC")]
     best = kfrc.sort_values(SCORE, ascending=False, kind="stable").groupby("task", sort=True).head(1)
     figure = Figure(figsize=(11, 8), layout="constrained")
-    top, bottom = list(np.ravel(figure.subfigures(2, 1)))
+    halves: Any = figure.subfigures(2, 1)
+    top, bottom = halves
     left, right = top.subplots(1, 2)
     _shares(left, best, "max_anisotropy", ANISOTROPIES, "A   best anisotropy bound α")
     _shares(right, best, "criterion", CRITERIA, "B   best criterion")
