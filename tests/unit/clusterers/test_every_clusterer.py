@@ -1,0 +1,156 @@
+"""What holds for every clusterer alike: starts, tables, progress, degenerate data, refusals."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from kfrc import (
+    FANNY,
+    FCM,
+    FCMMK,
+    FRC,
+    KFRC,
+    MSFCM,
+    NERFCM,
+    RFCM,
+    VFCM,
+    ConstantFeatureWarning,
+    TrivialPartitionWarning,
+)
+
+ALL = [
+    KFRC(3, random_state=0, n_starts=2, n_init=2),
+    FRC(3, random_state=0, n_init=2),
+    FCM(3, random_state=0, n_init=2),
+    RFCM(3, random_state=0, n_init=2),
+    NERFCM(3, random_state=0, n_init=2),
+    FCMMK(3, random_state=0, n_init=2),
+    MSFCM(3, random_state=0, n_init=2),
+    VFCM(3, random_state=0, n_init=2),
+    FANNY(3, m=1.5),
+]
+WITH_STARTS = [model for model in ALL if not isinstance(model, FANNY)]
+
+every_clusterer = pytest.mark.parametrize("model", ALL, ids=lambda model: type(model).__name__)
+every_started = pytest.mark.parametrize("model", WITH_STARTS, ids=lambda model: type(model).__name__)
+
+
+@pytest.fixture(scope="module")
+def X(blobs):
+    return blobs[0]
+
+
+@every_clusterer
+def test_clusters_are_found_and_numbered_by_their_first_sample(model, blobs):
+    X, labels = blobs
+    found = clone(model).fit_predict(X)
+    assert len(set(zip(labels.tolist(), found.tolist(), strict=True))) == 3
+    _, first = np.unique(found, return_index=True)
+    assert (np.diff(first) > 0).all()
+
+
+@every_started
+@pytest.mark.parametrize("init", ["spectral", "near_uniform", "random", "kmeans++"])
+def test_every_start_works_and_can_be_repeated(model, init, X):
+    fits = [clone(model).set_params(init=init, random_state=3).fit(X) for _ in range(2)]
+    assert fits[0].status_ == "converged"
+    assert_array_equal(fits[0].memberships_, fits[1].memberships_)
+
+
+@every_clusterer
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_tables_keep_their_column_names(model, library, X):
+    frames = pytest.importorskip(library)
+    table = frames.DataFrame({"height": X[:, 0], "weight": X[:, 1]})
+    fit = clone(model).fit(table)
+    assert list(fit.feature_names_in_) == ["height", "weight"]
+    assert_array_equal(fit.predict(table), fit.labels_)
+
+
+@every_clusterer
+def test_works_in_a_pipeline_and_a_grid_search(model, X):
+    pipeline = make_pipeline(StandardScaler(), clone(model))
+    search = GridSearchCV(pipeline, {f"{type(model).__name__.lower()}__n_clusters": [2, 3]}, cv=2).fit(X)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@every_started
+def test_verbose_prints_a_line_per_run_and_silence_is_the_default(model, X, capsys):
+    clone(model).fit(X)
+    assert capsys.readouterr().out == ""
+    clone(model).set_params(verbose=1).fit(X)
+    name = type(model).__name__
+    assert capsys.readouterr().out.splitlines()[-2:] == [f"{name}: clustering 1/2", f"{name}: clustering 2/2"]
+
+
+@every_clusterer
+def test_callbacks_see_a_beginning_and_an_end_of_every_task(model, X):
+    class Recorder:
+        begun = ended = 0
+
+        def setup(self, estimator, context): ...
+        def teardown(self, estimator, context): ...
+        def on_fit_task_begin(self, estimator, context, **kwargs):
+            self.begun += 1
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            self.ended += 1
+
+    recorder = Recorder()
+    clone(model).set_callbacks(recorder).fit(X)
+    assert recorder.begun == recorder.ended >= 2
+
+
+@every_clusterer
+def test_one_cluster_is_trivial_and_says_so(model, X):
+    with pytest.warns(TrivialPartitionWarning, match="trivial"):
+        fit = clone(model).set_params(n_clusters=1).fit(X)
+    assert (fit.memberships_ == 1).all()
+    assert fit.status_ == "converged"
+
+
+@every_started
+def test_empty_cluster_of_the_start_is_refilled(model, X):
+    start = np.zeros((60, 3))
+    start[:, 0] = 1.0
+    fit = clone(model).set_params(init=start, n_init=1).fit(X)
+    assert np.isfinite(fit.memberships_).all()
+    assert len(np.unique(fit.labels_)) == 3
+
+
+@every_started
+def test_fewer_distinct_samples_than_clusters_give_no_nan(model):
+    X = np.repeat([[0.0, 1.0], [4.0, 2.0]], 5, axis=0)
+    fit = clone(model).fit(X)
+    assert_allclose(fit.memberships_.sum(axis=1), 1.0)
+    assert np.isfinite(fit.predict_proba([[2.0, 2.0]])).all()
+
+
+@every_clusterer
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_missing_and_infinite_values_are_refused(model, X, value, words):
+    data = X.copy()
+    data[3, 1] = value
+    with pytest.raises(ValueError, match=words):
+        clone(model).fit(data)
+
+
+@every_clusterer
+def test_constant_columns_are_reported_and_constant_data_refused(model, X):
+    with pytest.warns(ConstantFeatureWarning, match="column 2"):
+        clone(model).fit(np.column_stack([X, np.ones(60)]))
+    with pytest.raises(ValueError, match="constant"):
+        clone(model).fit(np.ones((60, 2)))
+
+
+@every_clusterer
+def test_prediction_needs_a_fit_and_the_same_columns(model, X):
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+    with pytest.raises(ValueError, match="features"):
+        clone(model).fit(X).predict(X[:, :1])
