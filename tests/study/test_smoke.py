@@ -1,0 +1,61 @@
+"""The smoke preset of both studies, end to end through the command line: run, status, tables, figures."""
+
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from kfrc_app.study.cell import run_task
+from kfrc_app.study.design import STUDIES, Grid, StudyTask, study_tasks
+from kfrc_app.study.methods import METHODS
+
+
+def run(*arguments, folder):
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+    command = [sys.executable, "-m", "kfrc_app.cli.main", "study", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_smoke_preset_goes_from_nothing_to_tables_and_figures(study, tmp_path):
+    done = run("run", study, "--preset", "smoke", "--out", "out", "--n-jobs", "2", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = run("run", study, "--preset", "smoke", "--out", "out", folder=tmp_path)
+    assert again.returncode == 0, again.stderr
+    tables = run("tables", "out", folder=tmp_path)
+    assert tables.returncode == 0, tables.stderr
+    paper = pd.read_csv(next((tmp_path / "out" / "tables").glob("*paper*.csv")))
+    assert {"mean", "standard_error", "published", "difference"} <= set(paper.columns)
+    assert paper["published"].notna().any()
+    assert paper["mean"].notna().all()
+    figures = run("figures", "out", folder=tmp_path)
+    assert figures.returncode == 0, figures.stderr
+    assert all(path.stat().st_size > 5_000 for path in (tmp_path / "out" / "figures").glob("*.png"))
+
+
+@pytest.mark.slow
+def test_a_cell_is_a_pure_function_of_its_task():
+    grid = Grid(kernels=("sum",), anisotropies=(5.0,), criteria=("gap",), n_starts=2)
+    task = StudyTask("synthetic", "098", 3, grid=grid)
+    first, second = run_task(task), run_task(task)
+    assert first == second
+    assert len(first) == len(grid) + len(METHODS)
+    assert len({record["method"] for record in first}) == 4 + len(METHODS)
+
+
+def test_the_full_study_has_the_papers_size():
+    full = study_tasks("synthetic", "full")
+    assert len(full) == 4800
+    assert len({task.key for task in full}) == 4800
+    assert len(full[0].grid) == 120
+    real = study_tasks("real", "full")
+    assert [len(task.grid) for task in real] == [60] * 6
+
+
+@pytest.mark.parametrize(("study", "preset"), [("imaginary", "smoke"), ("real", "tiny")])
+def test_unknown_studies_and_presets_list_the_known_ones(study, preset):
+    with pytest.raises(ValueError, match="choose one of"):
+        study_tasks(study, preset)
