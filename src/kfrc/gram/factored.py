@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,13 +24,13 @@ class FeatureGram(Gram):
     """Base of the Gram matrices that have centered features; everything is a pass or two over row blocks of them."""
 
     @property
+    @abstractmethod
     def rank(self) -> int:
         """Number of features r."""
-        raise NotImplementedError
 
+    @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Row blocks of the centered features, of shape (n_block, r)."""
-        raise NotImplementedError
 
     def feature_blocks(self) -> Iterator[tuple[slice, FloatArray]]:  # noqa: D102
         return self.blocks()
