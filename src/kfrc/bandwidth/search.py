@@ -162,7 +162,7 @@ def _continue(
     """A start's candidate at a larger threshold from its candidate at a smaller one, if that can be done."""
     if relaxed.binding_threshold >= threshold:
         return replace(relaxed, n_evaluations=0)
-    if not (relaxed.feasible and space.optimizer.continues_along_thresholds):
+    if not (relaxed.feasible and space.optimizer.continues_along_thresholds) or relaxed.stage1_eigenvalue < threshold:
         return None
     problem = space.problem(n_clusters)
     ascent = space.optimizer.refine(problem, criterion, threshold, relaxed.log_bandwidths)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._numerics import COLLAPSE_TOL, as_generator, row_blocks
+from kfrc._numerics import as_generator, row_blocks
 from kfrc._typing import ArrayLike, BoolArray, FloatArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
@@ -27,6 +27,7 @@ from kfrc.relational import (
     RelationalSolution,
     Status,
     in_order_of_appearance,
+    is_uniform,
     may_leave_uniformity,
     starting_memberships,
 )
@@ -262,7 +263,7 @@ def _descend(Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol:
         path.append(objective - float(centers.masses[~centers.empty] @ np.einsum("ir,ir->i", moved, moved)))
         if movement <= tol and not may_leave_uniformity(U.T, tol):
             status = Status.CONVERGED
-    if len(U) > 1 and float(np.abs(U - 1.0 / len(U)).max()) <= COLLAPSE_TOL:
+    if is_uniform(U.T):
         status = Status.COLLAPSED
     return RelationalSolution(
         memberships=np.ascontiguousarray(U.T),

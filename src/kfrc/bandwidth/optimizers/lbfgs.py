@@ -15,6 +15,10 @@ from kfrc.bandwidth.optimizers.box import Box, box_for
 from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
 from kfrc.criteria import Criterion
 
+_OUT_OF_REACH = 0.01
+"""A threshold this far above the largest λ₁ that stage 1 found is not tried for: as in the paper, the start is dropped.
+Stage 1 stops at a relative change of 10⁻⁷, so the margin is generous."""
+
 _WARM_UP_STEP = 0.3
 _WARM_UP_MOMENTUM = 0.9
 
@@ -78,6 +82,8 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         *,
         repeats: bool = False,
     ) -> Ascent | None:
+        if stage1.eigenvalues[0] < threshold - _OUT_OF_REACH:
+            return None
         trace = self._trace(problem, criterion, threshold)
         if not repeats:
             self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
