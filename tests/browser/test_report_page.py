@@ -17,6 +17,7 @@ HOSTILE = [
     "\u05e2\u05d1\u05e8\u05d9\u05ea",
 ]
 PIXELS = "return document.getElementById(arguments[0]).toDataURL()"
+TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,24 @@ def page(browser, report):
 def by_id(page, name):
     element = page.find_element("id", name)
     page.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+    # The scroll event, which hides the tooltip, comes with the next frame.
+    page.execute_async_script(TWO_FRAMES)
     return element
+
+
+def point_at(page, element, x=0, y=0):
+    """The tooltip that appears at an offset from the middle of an element; a busy browser may take its time."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    tooltip = page.find_element("id", "tooltip")
+
+    def shown(_):
+        ActionChains(page).move_to_element_with_offset(element, x, y).perform()
+        return tooltip.is_displayed()
+
+    WebDriverWait(page, 20).until(shown)
+    return tooltip
 
 
 def press(page, element, key):
@@ -87,11 +105,8 @@ def test_slider_changes_picture_and_numbers(page, report):
 
 
 def test_pointing_at_the_sphere_shows_a_row(page):
-    from selenium.webdriver.common.action_chains import ActionChains
-
     canvas = by_id(page, "sphere-canvas")
-    tooltip = page.find_element("id", "tooltip")
-    assert not tooltip.is_displayed()
+    assert not page.find_element("id", "tooltip").is_displayed()
     # The front-most row, as the page itself projects it; offsets count from the middle of the canvas.
     x, y = page.execute_script(
         """
@@ -103,8 +118,7 @@ def test_pointing_at_the_sphere_shows_a_row(page):
         """,
         canvas,
     )
-    ActionChains(page).move_to_element_with_offset(canvas, x, y).perform()
-    assert tooltip.is_displayed()
+    tooltip = point_at(page, canvas, x, y)
     assert "row <b>wine</b> " in tooltip.text
     assert "cluster 0" in tooltip.text
     assert "label (not used)" in tooltip.text
@@ -129,10 +143,7 @@ def test_arrow_keys_and_dragging_rotate_the_sphere(page):
 
 
 def test_heat_map_shows_a_row(page):
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    ActionChains(page).move_to_element(by_id(page, "heat-canvas")).perform()
-    assert "row <b>wine</b> " in page.find_element("id", "tooltip").text
+    assert "row <b>wine</b> " in point_at(page, by_id(page, "heat-canvas")).text
 
 
 def test_hostile_names_appear_as_text(page):
@@ -158,7 +169,7 @@ def test_dark_mode_repaints_the_pictures(page):
     feature = {"name": "prefers-color-scheme", "value": "dark"}
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
     try:
-        page.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        page.execute_async_script(TWO_FRAMES)
         paper = page.execute_script("return getComputedStyle(document.body).backgroundColor")
         assert paper == "rgb(20, 23, 27)"
         assert page.execute_script(PIXELS, "heat-canvas") != before
