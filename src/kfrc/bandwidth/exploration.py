@@ -18,7 +18,7 @@ from kfrc.gram import GramFamily, gram_family
 from kfrc.kernels import Kernel
 
 _SAME_END = 1e-3
-"""Log-bandwidths closer than this are one end of stage 1: it stops at a change of λ₁ that such a step does not make."""
+"""Precisions 1/θ² closer than this are one end of stage 1: it stops at a change of λ₁ larger than such a step makes."""
 
 _START_SPREAD = 0.5
 """Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
@@ -76,10 +76,16 @@ class Exploration:
     ascents: tuple[Ascent, ...]
     n_evaluations: tuple[int, ...]
 
-    def repeats(self, k: int) -> bool:
-        """Whether an earlier start led to the same point as start k: what follows from there need not be done twice."""
-        end = self.ascents[k].log_bandwidths
-        return any(np.abs(end - earlier.log_bandwidths).max() <= _SAME_END for earlier in self.ascents[:k])
+    def earliest_alike(self, k: int) -> int:
+        """The first start that led to the same kernel as start k: what follows from there need not be done twice."""
+        ends = [self._precisions(ascent.log_bandwidths) for ascent in self.ascents[: k + 1]]
+        return next(i for i, end in enumerate(ends) if np.abs(end - ends[k]).max() <= _SAME_END)
+
+    def _precisions(self, log_bandwidths: FloatArray) -> FloatArray:
+        """1/θ² relative to its largest, and that largest: large bandwidths differ in nothing else."""
+        levels = log_bandwidths - self.space.log_scale
+        smallest = levels.min()
+        return np.exp(-2.0 * np.append(levels - smallest, smallest))
 
 
 def explore_bandwidths(

@@ -146,13 +146,17 @@ def select_bandwidths(
                 return continued
         return _run_start(explored, k, n_clusters, criterion, threshold)
 
-    tasks = (delayed(run)(k) for k in range(len(space.starts)))
-    candidates = []
-    for candidate in Parallel(n_jobs=n_jobs, return_as="generator")(tasks):
-        candidates.append(candidate)
+    everything = range(len(space.starts))
+    sources = [explored.earliest_alike(k) if space.optimizer.forgets_start else k for k in everything]
+    distinct = sorted(set(sources))
+    found: list[Candidate] = []
+    for candidate in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(run)(k) for k in distinct):
+        found.append(candidate)
         if progress is not None:
-            progress(f"bandwidth search {len(candidates)}/{len(space.starts)}")
-    result = _choose(visible, tuple(candidates), n_clusters, threshold)
+            progress(f"bandwidth search {len(found)}/{len(distinct)}")
+    by_start = dict(zip(distinct, found, strict=True))
+    candidates = tuple(by_start.get(k) or _repeated(explored, k, by_start[source]) for k, source in enumerate(sources))
+    result = _choose(visible, candidates, n_clusters, threshold)
     return result if subset is None else _refine(space, result, n_clusters, criterion)
 
 
@@ -219,7 +223,7 @@ def _run_start(explored: Exploration, k: int, n_clusters: int, criterion: Criter
     space, stage1, start = explored.space, explored.ascents[k], explored.space.starts[k]
     problem = space.problem(n_clusters)
     stage2 = space.optimizer.maximize_criterion(
-        problem, criterion, threshold, start, stage1, repeats=explored.repeats(k)
+        problem, criterion, threshold, start, stage1, repeats=explored.earliest_alike(k) < k
     )
     end = stage1 if stage2 is None else stage2
     return Candidate(
@@ -234,6 +238,19 @@ def _run_start(explored: Exploration, k: int, n_clusters: int, criterion: Criter
         eigenvalues=None if stage2 is None else stage2.eigenvalues,
         n_evaluations=explored.n_evaluations[k] + problem.n_evaluations,
         binding_threshold=-np.inf if stage2 is None else stage2.binding_threshold,
+    )
+
+
+def _repeated(explored: Exploration, k: int, candidate: Candidate) -> Candidate:
+    """The candidate of start k from that of an earlier start with the same end of stage 1."""
+    stage1 = explored.ascents[k]
+    return replace(
+        candidate,
+        start=explored.space.starts[k],
+        stage1_eigenvalue=float(stage1.eigenvalues[0]),
+        stage1_iterations=stage1.n_iter,
+        stage1_path=stage1.path,
+        n_evaluations=explored.n_evaluations[k],
     )
 
 

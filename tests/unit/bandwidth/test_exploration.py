@@ -1,10 +1,12 @@
 """Sharing stage 1 between searches, searching on a subset of the rows, and parallel starts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from kfrc.bandwidth import MomentumAscent, explore_bandwidths, select_bandwidths
+from kfrc.bandwidth import MomentumAscent, QuasiNewton, explore_bandwidths, select_bandwidths
 
 
 def clusters(n_samples, seed=0):
@@ -14,7 +16,7 @@ def clusters(n_samples, seed=0):
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
 
 
-@pytest.mark.parametrize("optimizer", ["lbfgs", MomentumAscent(max_iter=15)])
+@pytest.mark.parametrize("optimizer", ["lbfgs", QuasiNewton(restart=False), MomentumAscent(max_iter=15)])
 def test_a_shared_stage_1_gives_the_results_of_separate_searches(iris, optimizer):
     shared = explore_bandwidths(iris, n_starts=3, optimizer=optimizer, random_state=5)
     for criterion in ("sum", "gap"):
@@ -26,6 +28,33 @@ def test_a_shared_stage_1_gives_the_results_of_separate_searches(iris, optimizer
             assert_allclose(reused.log_bandwidths, alone.log_bandwidths, atol=1e-6)
             assert_allclose(reused.criterion_value, alone.criterion_value, atol=1e-9)
             assert reused.n_evaluations == alone.n_evaluations
+
+
+def test_ends_that_make_the_same_kernel_are_recognized(wine):
+    # With one bandwidth for all features every start climbs to the linear limit, each to another height.
+    shared = explore_bandwidths(wine, n_starts=4, max_anisotropy=1.0, random_state=0)
+    ends = np.array([ascent.log_bandwidths[0] for ascent in shared.ascents])
+    assert np.ptp(ends) > 0.1
+    assert [shared.earliest_alike(k) for k in range(4)] == [0, 0, 0, 0]
+    bounded = explore_bandwidths(wine, n_starts=2, level_bounds=(0.0, 1.0), max_anisotropy=2.0, random_state=0)
+    moved = replace(bounded.ascents[0], log_bandwidths=bounded.ascents[0].log_bandwidths - 0.1)
+    assert replace(bounded, ascents=(bounded.ascents[0], moved)).earliest_alike(1) == 1
+
+
+def test_without_a_restart_equal_ends_of_stage_1_are_refined_once(wine):
+    once, twice = (
+        select_bandwidths(wine, 3, criterion="log_sum", threshold=0.25, restart=restart, random_state=0)
+        for restart in (False, True)
+    )
+    shared = explore_bandwidths(wine, n_starts=5, optimizer=QuasiNewton(restart=False), random_state=0)
+    sources = [shared.earliest_alike(k) for k in range(5)]
+    assert len(set(sources)) < 5
+    for k, source in enumerate(sources):
+        assert_array_equal(once.candidates[k].log_bandwidths, once.candidates[source].log_bandwidths)
+        assert_array_equal(once.candidates[k].start, shared.space.starts[k])
+        assert (once.candidates[k].n_evaluations == shared.n_evaluations[k]) == (source != k)
+    assert once.n_evaluations < twice.n_evaluations
+    assert once.criterion_value <= twice.criterion_value + 1e-6
 
 
 def test_an_exploration_of_other_data_is_refused(iris, wine):

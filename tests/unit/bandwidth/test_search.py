@@ -11,8 +11,8 @@ from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
 from kfrc.bandwidth.optimizers.momentum import MomentumAscent
 from kfrc.spectrum import leading_spectrum
 
-OPTIMIZERS = [QuasiNewton(), MomentumAscent(max_iter=30)]
-each_optimizer = pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda o: o.name)
+OPTIMIZERS = [QuasiNewton(), QuasiNewton(restart=False), MomentumAscent(max_iter=30)]
+each_optimizer = pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=["lbfgs", "lbfgs-once", "momentum"])
 TAU = 0.2027
 
 

@@ -71,8 +71,16 @@ class Optimizer(Registered, ABC):
     default_level_bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     default_search_samples: ClassVar[int | None] = None
     """Rows that ``search_samples="auto"`` lets the starts see; None for all of them."""
-    continues_along_thresholds: ClassVar[bool] = False
-    """Whether the solution at a smaller threshold is where the search at a larger one begins."""
+
+    @property
+    def continues_along_thresholds(self) -> bool:
+        """Whether the solution at a smaller threshold is where the search at a larger one begins."""
+        return False
+
+    @property
+    def forgets_start(self) -> bool:
+        """Whether stage 2 depends on the end of stage 1 alone, so that equal ends need only one of it."""
+        return False
 
     @abstractmethod
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:

@@ -33,6 +33,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     Stage 2 runs twice and keeps the better end: from the end of stage 1, which is feasible if anything is, and from
     where stage 1 started, because climbing λ₁ first can lead into the wrong basin. The second run begins with a few
     short gradient steps, because the first quasi-Newton step is a long one and can jump out of the basin it starts in.
+    With ``restart=False`` there is no second run: as in the paper, stage 2 only refines what stage 1 found.
 
     Parameters
     ----------
@@ -42,14 +43,25 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         Stop when the value changes by less than this in one iteration.
     warm_up : int, default=25
         Gradient steps at the beginning of the second run of stage 2.
+    restart : bool, default=True
+        Whether there is a second run of stage 2. It costs as much again and finds larger criteria, which need not
+        mean better clusters.
     """
 
     max_iter: int = 100
     tol: float = 1e-7
     warm_up: int = 25
+    restart: bool = True
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
     default_search_samples: ClassVar[int | None] = 20_000
-    continues_along_thresholds: ClassVar[bool] = True
+
+    @property
+    def continues_along_thresholds(self) -> bool:  # noqa: D102
+        return self.restart
+
+    @property
+    def forgets_start(self) -> bool:  # noqa: D102
+        return not self.restart
 
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
         box = box_for(problem)
@@ -85,9 +97,10 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         if stage1.eigenvalues[0] < threshold - _OUT_OF_REACH:
             return None
         trace = self._trace(problem, criterion, threshold)
-        if not repeats:
+        if not (repeats and self.restart):
             self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
-        self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start)))
+        if self.restart:
+            self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start)))
         return trace.ascent() if trace.best is not None else None
 
     def refine(  # noqa: D102
