@@ -3,10 +3,12 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 
 import pandas as pd
 import pytest
 
+from kfrc.simulation import study_designs
 from kfrc_app.study.cell import run_task
 from kfrc_app.study.design import STUDIES, Grid, StudyTask, study_tasks
 from kfrc_app.study.methods import METHODS
@@ -53,6 +55,20 @@ def test_the_full_study_has_the_papers_size():
     assert len(full[0].grid) == 120
     real = study_tasks("real", "full")
     assert [len(task.grid) for task in real] == [60] * 6
+
+
+def test_a_part_of_the_study_keeps_all_levels_of_every_factor():
+    designs = study_designs()
+    for every in (5, 7):
+        tasks = study_tasks("synthetic", "seed", every=every, kernel="sum")
+        assert all(len(task.grid) == 60 for task in tasks)
+        cells = Counter(
+            (designs[int(task.dataset)].signal_to_noise, designs[int(task.dataset)].n_clusters) for task in tasks
+        )
+        assert len(cells) == 12
+        assert max(cells.values()) - min(cells.values()) <= 1
+    with pytest.raises(ValueError, match="no kernel 'linear'"):
+        study_tasks("real", "seed", kernel="linear")
 
 
 @pytest.mark.parametrize(("study", "preset"), [("imaginary", "smoke"), ("real", "tiny")])

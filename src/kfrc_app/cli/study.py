@@ -48,6 +48,10 @@ def run(
     data: Annotated[
         Path | None, typer.Option(exists=True, file_okay=False, help="Folder with the data sets, if not bundled.")
     ] = None,
+    every: Annotated[int, typer.Option(min=1, metavar="K", help="Only every K-th data set.")] = 1,
+    kernel: Annotated[
+        str | None, typer.Option(help="Only configurations with this kernel.", show_default="all of the study")
+    ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed tasks again.")] = False,
 ) -> None:
     """Run a study, or what is left of it: finished tasks are kept, whatever ended the last run."""
@@ -68,10 +72,17 @@ def run(
         _stop(f"unknown optimizer {optimizer!r}: choose one of {', '.join(Optimizer.registry)}", code=2)
     data_dir = None if data is None else str(data.resolve())
     try:
-        tasks = study_tasks(study, preset, optimizer=optimizer, data_dir=data_dir)
+        tasks = study_tasks(study, preset, optimizer=optimizer, data_dir=data_dir, every=every, kernel=kernel)
     except ValueError as error:
         _stop(str(error), code=2)
-    settings = {"study": study, "preset": preset, "optimizer": optimizer, "data": data_dir}
+    settings = {
+        "study": study,
+        "preset": preset,
+        "optimizer": optimizer,
+        "data": data_dir,
+        "every": every if every > 1 else None,
+        "kernel": kernel,
+    }
     with _told(), RichProgress(messages(), f"{study} {preset}") as progress:
         store = StudyStore.create(out, tasks, settings=settings)
         report = run_tasks(
@@ -128,6 +139,36 @@ def tables(folder: Folder) -> None:
             (target / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
             (target / f"{name}.csv").write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
             typer.echo(f"## {name}\n\n{to_markdown(table)}")
+
+
+@app.command()
+def compare(
+    folder: Folder,
+    reference: Annotated[
+        Path,
+        typer.Argument(
+            exists=True, metavar="REFERENCE", help="Folder of another run, or the authors' results as Parquet."
+        ),
+    ],
+) -> None:
+    """Compare the synthetic study with another run or the authors' results, per fuzzifier, SNR and c.
+
+    What is compared is the best Frobenius ARI over the configurations that both have, on the data sets that both have.
+    """
+    from kfrc_app.study.differences import compare_results, load_results
+    from kfrc_app.study.tables import to_markdown
+
+    with _told():
+        _load(folder)  # says what is missing
+        table = compare_results(load_results(folder), load_results(reference))
+    if table.empty:
+        _stop("the two have no data set of the synthetic study in common", code=1)
+    typer.echo(to_markdown(table))
+    lower, higher = ((table["verdict"] == word).sum() for word in ("lower", "higher"))
+    typer.echo(
+        f"{len(table)} cells: {lower} lower and {higher} higher than the reference beyond 2 standard errors; "
+        f"mean {table['mean'].mean():.3f} against {table['reference'].mean():.3f}"
+    )
 
 
 @app.command()

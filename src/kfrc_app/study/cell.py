@@ -40,9 +40,11 @@ _TOL = 1e-5
 Record = dict[str, Any]
 
 OPTIMIZERS: dict[str, Optimizer] = {
-    # Criteria to 10⁻⁵ are plenty for scores that differ in the second digit, at half the cost of the default.
-    "lbfgs": QuasiNewton(tol=1e-5, warm_up=10),
-    "momentum": MomentumAscent(),
+    # Criteria to 10⁻⁵ are plenty for scores that differ in the second digit. Without the restart stage 2 stays, as the
+    # paper's does, in the basin that stage 1 found: smaller criteria than with it, and better partitions.
+    "lbfgs": QuasiNewton(tol=1e-5, restart=False),
+    # As printed, stage 2 has momentum; the authors' published numbers were made without.
+    "momentum": MomentumAscent(stage2_momentum=False),
 }
 """The optimizers a study can use, with their settings; ``"momentum"`` is the paper's."""
 
@@ -129,7 +131,6 @@ def _kfrc_outcome(
             Dissimilarity(gram),
             data.n_clusters,
             fuzzifier,
-            n_init=2,
             max_iter=MAX_ITER,
             tol=_TOL,
             random_state=task.seed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kfrc.datasets import BENCHMARK_NAMES
 from kfrc.simulation import study_designs
@@ -82,7 +82,15 @@ class StudyTask:
         return f"{self.study}-{self.dataset}-seed{self.seed:02d}"
 
 
-def study_tasks(study: str, preset: str, *, optimizer: str = "lbfgs", data_dir: str | None = None) -> list[StudyTask]:
+def study_tasks(
+    study: str,
+    preset: str,
+    *,
+    optimizer: str = "lbfgs",
+    data_dir: str | None = None,
+    every: int = 1,
+    kernel: str | None = None,
+) -> list[StudyTask]:
     """Tasks of a study.
 
     Parameters
@@ -93,6 +101,10 @@ def study_tasks(study: str, preset: str, *, optimizer: str = "lbfgs", data_dir: 
         has 25 seeds.
     optimizer : {"lbfgs", "momentum"}, default="lbfgs"
     data_dir : str, optional
+    every : int, default=1
+        Only every so many of the data sets; 5 and 7 leave all factors of the synthetic design about balanced.
+    kernel : str, optional
+        Only configurations with this kernel.
 
     Returns
     -------
@@ -105,11 +117,20 @@ def study_tasks(study: str, preset: str, *, optimizer: str = "lbfgs", data_dir: 
     if study == "real":
         names = ("wine",) if preset == "smoke" else tuple(name for name in BENCHMARK_NAMES if name != "iris")
         grid = Grid(kernels=("sum",), anisotropies=(1.0, 5.0), n_starts=2) if preset == "smoke" else REAL_GRID
-        return [StudyTask(study, name, 1, optimizer, grid, data_dir) for name in names]
+        grid = _with_kernel(grid, kernel)
+        return [StudyTask(study, name, 1, optimizer, grid, data_dir) for name in names[::every]]
     designs = _SMOKE_DESIGNS if preset == "smoke" else range(len(study_designs()))
     seeds = range(1, N_SEEDS + 1) if preset == "full" else (1,)
-    grid = SMALL_GRID if preset == "smoke" else Grid()
+    grid = _with_kernel(SMALL_GRID if preset == "smoke" else Grid(), kernel)
     return [
         StudyTask(study, f"{design:03d}", seed, optimizer, grid, data_dir)
-        for seed, design in itertools.product(seeds, designs)
+        for seed, design in itertools.product(seeds, designs[::every])
     ]
+
+
+def _with_kernel(grid: Grid, kernel: str | None) -> Grid:
+    if kernel is None:
+        return grid
+    if kernel not in grid.kernels:
+        raise ValueError(f"the study has no kernel {kernel!r}: choose one of {', '.join(grid.kernels)}")
+    return replace(grid, kernels=(kernel,))

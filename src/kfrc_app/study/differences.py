@@ -1,0 +1,90 @@
+"""Two sets of results of the synthetic study beside each other, cell by cell, with paired standard errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from kfrc_app.study.store import StudyStore
+
+_DESIGN = ["seed", "n_clusters", "n_signal", "average_overlap", "spherical", "balanced"]
+"""What identifies a data set of the synthetic study."""
+
+_CONFIGURATION = ["kernel", "criterion", "max_anisotropy"]
+"""What the paper picks with the labels, per data set and fuzzifier."""
+
+_CELL = ["fuzzifier", "snr", "n_clusters"]
+_SCORE = "fari_fuzzy"
+
+_AUTHORS_COLUMNS = {
+    "K": "n_clusters",
+    "p_signal": "n_signal",
+    "BarOmega": "average_overlap",
+    "sph": "spherical",
+    "sn_ratio": "snr",
+    "alpha": "max_anisotropy",
+    "FARI_fuzzy": _SCORE,
+}
+_AUTHORS_FUZZIFIERS = {
+    "power": "power",
+    "exp": "exponential",
+    "quad": "quadratic",
+    "crt": "complementary_root",
+}
+_AUTHORS_CRITERIA = {"sum": "sum", "logsum": "log_sum", "gap": "gap"}
+
+
+def load_results(source: Path) -> pd.DataFrame:
+    """KFRC records of a run (a folder), or of the authors' study (their result files stacked, as Parquet)."""
+    if source.is_dir():
+        records = StudyStore(source).load()
+        return records[records["method"].str.startswith("KFRC")]
+    records = pd.read_parquet(source).rename(columns=_AUTHORS_COLUMNS)
+    return records.assign(
+        fuzzifier=records["fuzzifier"].astype(str).map(_AUTHORS_FUZZIFIERS),
+        criterion=records["criterion"].astype(str).map(_AUTHORS_CRITERIA),
+        kernel=records["kernel"].astype(str),
+        spherical=records["spherical"].astype(bool),
+        balanced=records["PiLow"] == 1.0,
+    ).astype({"seed": int, "n_clusters": int, "n_signal": int})
+
+
+def compare_results(results: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
+    """Mean best score per (fuzzifier, SNR, c) of two sets of results, on the data sets and configurations of both.
+
+    Parameters
+    ----------
+    results, reference : DataFrame
+        From :func:`load_results`.
+
+    Returns
+    -------
+    DataFrame
+        ``count`` data sets; ``mean`` and ``reference``; their ``difference`` and its ``standard_error`` over data sets;
+        ``seed_deviation``, the standard deviation of the reference's mean from seed to seed, if it has several;
+        ``verdict``: "lower" or "higher" beyond two standard errors, or empty.
+    """
+    configurations = results[_CONFIGURATION].drop_duplicates()
+    comparable = reference.merge(configurations, on=_CONFIGURATION)
+    pairs = pd.DataFrame({"score": _best(results), "reference": _best(comparable)}).dropna().reset_index()
+    pairs["difference"] = pairs["score"] - pairs["reference"]
+    groups = pairs.groupby(_CELL, sort=True)
+    table = groups.agg(
+        count=("score", "size"),
+        mean=("score", "mean"),
+        reference=("reference", "mean"),
+        difference=("difference", "mean"),
+        standard_error=("difference", "sem"),
+    )
+    of_seeds = _best(comparable).dropna().groupby([*_CELL, "seed"]).mean()
+    table["seed_deviation"] = of_seeds.groupby(_CELL).std().reindex(table.index)
+    beyond = table["difference"].abs() > 2.0 * table["standard_error"]
+    table["verdict"] = np.where(beyond, np.where(table["difference"] < 0, "lower", "higher"), "")
+    return table.reset_index()
+
+
+def _best(records: pd.DataFrame) -> pd.Series[float]:
+    """The best score over configurations, for every data set and fuzzifier."""
+    return records.groupby([*_CELL, *(name for name in _DESIGN if name not in _CELL)])[_SCORE].max()

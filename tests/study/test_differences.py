@@ -1,0 +1,106 @@
+"""Comparing two sets of results: pairs of data sets, common configurations, paired standard errors."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from fake_study import install
+from typer.testing import CliRunner
+
+from kfrc_app.cli import study as verbs
+from kfrc_app.study.differences import compare_results, load_results
+from kfrc_app.study.store import StudyStore
+
+
+def results(scores, **changes):
+    """One data set per score, of one cell, each with two configurations of which the second is worse."""
+    common = {
+        "method": "KFRC (power)",
+        "fuzzifier": "power",
+        "snr": math.inf,
+        "n_clusters": 4,
+        "n_signal": 10,
+        "average_overlap": 0.01,
+        "spherical": True,
+        "balanced": False,
+        "kernel": "sum",
+        "max_anisotropy": 5.0,
+    }
+    rows = [
+        common | {"seed": seed, "criterion": criterion, "fari_fuzzy": score - penalty} | changes
+        for seed, score in enumerate(scores)
+        for criterion, penalty in (("sum", 0.0), ("gap", 0.1))
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_differences_are_those_of_the_best_configurations_paired_by_data_set():
+    ours, theirs = np.array([0.5, 0.7, 0.9]), np.array([0.4, 0.65, 0.7])
+    (row,) = compare_results(results(ours), results(theirs)).to_dict("records")
+    assert row["count"] == 3
+    assert row["mean"] == pytest.approx(0.7)
+    assert row["difference"] == pytest.approx((ours - theirs).mean())
+    assert row["standard_error"] == pytest.approx((ours - theirs).std(ddof=1) / math.sqrt(3))
+    assert row["seed_deviation"] == pytest.approx(theirs.std(ddof=1))
+    assert row["verdict"] == "higher"
+    (other_way,) = compare_results(results(theirs), results(ours)).to_dict("records")
+    assert other_way["verdict"] == "lower"
+
+
+def test_only_common_data_sets_and_configurations_count():
+    ours = results([0.5, 0.5])
+    theirs = pd.concat([results([0.5, 0.5, 0.5]), results([0.9, 0.9], kernel="product"), results([0.9], snr=1.0)])
+    (row,) = compare_results(ours, theirs).to_dict("records")
+    assert (row["count"], row["difference"], row["verdict"]) == (2, 0.0, "")
+
+
+def test_a_data_set_without_a_feasible_configuration_has_no_pair():
+    (row,) = compare_results(results([0.5, np.nan, 0.5]), results([0.4, 0.4, 0.4])).to_dict("records")
+    assert row["count"] == 2
+
+
+def test_the_authors_results_are_read_with_their_names(tmp_path):
+    authors = pd.DataFrame(
+        {
+            "fuzzifier": ["crt", "quad"],
+            "criterion": ["logsum", "gap"],
+            "kernel": ["sum", "product"],
+            "seed": [1.0, 1.0],
+            "K": [4.0, 4.0],
+            "p_signal": [10.0, 8.0],
+            "BarOmega": [0.01, 0.01],
+            "sph": [True, False],
+            "PiLow": [1.0, 0.05],
+            "sn_ratio": [math.inf, 4.0],
+            "alpha": [5.0, math.inf],
+            "FARI_fuzzy": [0.5, math.nan],
+        }
+    )
+    authors.to_parquet(tmp_path / "authors.parquet")
+    first, second = load_results(tmp_path / "authors.parquet").to_dict("records")
+    assert (first["fuzzifier"], first["criterion"], first["balanced"]) == ("complementary_root", "log_sum", True)
+    assert (second["fuzzifier"], second["n_clusters"], second["balanced"]) == ("quadratic", 4, False)
+
+
+def test_the_command_prints_the_cells_and_counts_them(tmp_path, monkeypatch):
+    install(monkeypatch.setattr)
+    runner = CliRunner()
+    for name, scores in (("ours", [0.5, 0.7, 0.9]), ("theirs", [0.4, 0.65, 0.7])):
+        monkeypatch.setattr("kfrc_app.study.cell.run_task", lambda task, scores=scores: _records(task, scores))
+        assert runner.invoke(verbs.app, ["run", "synthetic", "--out", str(tmp_path / name)]).exit_code == 0
+    done = runner.invoke(verbs.app, ["compare", str(tmp_path / "ours"), str(tmp_path / "theirs")])
+    assert done.exit_code == 0, done.stderr
+    assert "1 cells: 0 lower and 1 higher" in done.stdout
+    assert "0.117" in done.stdout
+    monkeypatch.setattr(StudyStore, "load", lambda store: results([0.5], seed=99 if "ours" in str(store.folder) else 1))
+    nothing = runner.invoke(verbs.app, ["compare", str(tmp_path / "ours"), str(tmp_path / "theirs")])
+    assert nothing.exit_code == 1
+    assert "no data set" in nothing.stderr
+
+
+def _records(task, scores):
+    """The fake study has 24 tasks; the first three are data sets of this one."""
+    if task.index >= len(scores):
+        return [{"method": "KMeans", "seed": task.index, "feasible": True}]
+    return results([scores[task.index]]).assign(seed=task.index, task=task.key, feasible=True).to_dict("records")
