@@ -66,9 +66,9 @@ def compare_results(results: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
         ``seed_deviation``, the standard deviation of the reference's mean from seed to seed, if it has several;
         ``verdict``: "lower" or "higher" beyond two standard errors, or empty.
     """
-    configurations = results[_CONFIGURATION].drop_duplicates()
-    comparable = reference.merge(configurations, on=_CONFIGURATION)
-    pairs = pd.DataFrame({"score": _best(results), "reference": _best(comparable)}).dropna().reset_index()
+    common = results[_CONFIGURATION].drop_duplicates().merge(reference[_CONFIGURATION].drop_duplicates())
+    ours, theirs = (_best(records.merge(common, on=_CONFIGURATION)) for records in (results, reference))
+    pairs = pd.DataFrame({"score": ours, "reference": theirs}).dropna().reset_index()
     pairs["difference"] = pairs["score"] - pairs["reference"]
     groups = pairs.groupby(_CELL, sort=True)
     table = groups.agg(
@@ -78,7 +78,7 @@ def compare_results(results: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
         difference=("difference", "mean"),
         standard_error=("difference", "sem"),
     )
-    of_seeds = _best(comparable).dropna().groupby([*_CELL, "seed"]).mean()
+    of_seeds = theirs.dropna().groupby([*_CELL, "seed"]).mean()
     table["seed_deviation"] = of_seeds.groupby(_CELL).std().reindex(table.index)
     beyond = table["difference"].abs() > 2.0 * table["standard_error"]
     table["verdict"] = np.where(beyond, np.where(table["difference"] < 0, "lower", "higher"), "")
