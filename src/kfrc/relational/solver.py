@@ -139,7 +139,7 @@ def solve_relational(
     tol = check_number(tol, "tol", minimum=0.0)
     best: RelationalSolution | None = None
     for k, U in enumerate(starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
-        solution = _descend(dissimilarity, t, U, max_iter, tol)
+        solution = descend(dissimilarity, t, U, max_iter, tol)
         # Runs that reach the same minimum differ by rounding; the first of them is kept, whatever the memory layout.
         if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
             best = solution
@@ -219,9 +219,10 @@ def _reseed(
             squared_norms[i] = np.inf
 
 
-def _descend(
+def descend(
     dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter: int, tol: float
 ) -> RelationalSolution:
+    """One run from given memberships, without checks: what :func:`solve_relational` repeats."""
     state = _evaluate(dissimilarity, t, U)
     centers = state
     path = [state.objective]

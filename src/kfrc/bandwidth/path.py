@@ -1,0 +1,113 @@
+"""Bandwidths along a path of levels, from the linear kernel downwards: each level starts where the one above ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kfrc._typing import FloatArray, RandomStateLike
+from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
+from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
+from kfrc.bandwidth.problem import Problem
+from kfrc.bandwidth.result import BandwidthResult, Candidate
+from kfrc.bandwidth.search import is_linear_limit, select_bandwidths
+from kfrc.criteria import Criterion
+from kfrc.gram import GramFamily
+
+_COARSE: Optimizer = QuasiNewton(tol=1e-5, warm_up=5, max_iter=50)
+"""Candidates need not be exact to the last digit; whatever is chosen is reported with the values it has."""
+
+
+def bandwidth_path(
+    X: FloatArray,
+    family: GramFamily,
+    n_clusters: int,
+    levels: Sequence[float],
+    *,
+    criterion: str | Criterion = "sum",
+    max_anisotropy: float = 5.0,
+    threshold: float = 0.0,
+    n_starts: int = 5,
+    random_state: RandomStateLike = None,
+) -> list[BandwidthResult]:
+    """Optimal shape of the bandwidths at each of several levels.
+
+    All starts run on the linear kernel, a p × p problem that costs almost nothing and is the limit of every Gaussian
+    kernel at high levels. Its best shape is then followed down the levels, where a few evaluations each suffice.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    family : GramFamily
+        Of X under the kernel wanted.
+    n_clusters : int
+    levels : sequence of float
+        Mean log-bandwidths in standard deviations of the features.
+    criterion, max_anisotropy, threshold, n_starts, random_state
+        See :func:`kfrc.bandwidth.select_bandwidths`.
+
+    Returns
+    -------
+    list of BandwidthResult
+        One per level at which the threshold can be reached, from the highest level to the lowest.
+    """
+    criterion = Criterion.resolve(criterion)
+    log_scale = np.log(X.std(axis=0, ddof=1))
+    point = log_scale
+    if max_anisotropy > 1:
+        point = select_bandwidths(
+            X,
+            n_clusters,
+            kernel="linear",
+            criterion=criterion,
+            threshold=0.0,
+            max_anisotropy=max_anisotropy,
+            level=0.0,
+            n_starts=n_starts,
+            optimizer=_COARSE,
+            random_state=random_state,
+        ).log_bandwidths
+    results = []
+    for level in sorted(levels, reverse=True):
+        start = point - (point - log_scale).mean() + level
+        problem = Problem(family, n_clusters, max_anisotropy, log_scale, (level, level))
+        ascent = _COARSE.refine(problem, criterion, threshold, start)
+        if ascent is not None:
+            point = ascent.log_bandwidths
+            results.append(_result(X, start, ascent, problem, criterion, threshold))
+    return results
+
+
+def _result(
+    X: FloatArray, start: FloatArray, ascent: Ascent, problem: Problem, criterion: Criterion, threshold: float
+) -> BandwidthResult:
+    value = float(criterion.value(ascent.eigenvalues, problem.n_clusters))
+    candidate = Candidate(
+        start=start,
+        stage1_eigenvalue=float(ascent.eigenvalues[0]),
+        stage1_iterations=0,
+        stage1_path=ascent.path,
+        log_bandwidths=ascent.log_bandwidths,
+        criterion_value=value,
+        stage2_iterations=ascent.n_iter,
+        stage2_path=ascent.path,
+        eigenvalues=ascent.eigenvalues,
+        n_evaluations=problem.n_evaluations,
+        binding_threshold=ascent.binding_threshold,
+    )
+    eigenvalues = ascent.eigenvalues[: problem.n_clusters]
+    return BandwidthResult(
+        bandwidths=np.exp(ascent.log_bandwidths),
+        log_bandwidths=ascent.log_bandwidths,
+        eigenvalues=eigenvalues,
+        criterion_value=value,
+        feasible=True,
+        threshold=threshold,
+        candidates=(candidate,),
+        best=0,
+        n_evaluations=problem.n_evaluations,
+        linear_limit=is_linear_limit(X, ascent.log_bandwidths, eigenvalues),
+        level=problem.level_bounds[0],
+        active_level_bound=None,
+    )
