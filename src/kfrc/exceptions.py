@@ -46,3 +46,7 @@ class NonEuclideanWarning(UserWarning):
 
 class TrivialPartitionWarning(UserWarning):
     """One cluster was asked for: everything belongs to it."""
+
+
+class NoStructureWarning(UserWarning):
+    """One cluster explains the data better than several."""

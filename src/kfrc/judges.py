@@ -1,4 +1,4 @@
-"""Judges of partitions that need no labels: which grouping explains the data best, and how sure is each row?"""
+"""Judges of partitions that need no labels: which grouping explains the data best, and how sure each row is of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -17,7 +16,10 @@ from kfrc._typing import FloatArray
 from kfrc.metrics import frobenius_adjusted_rand_score
 
 RIDGE = 1e-3
-"""Added to pooled variances, in units of a column's total variance: collinear columns stay harmless."""
+"""Added to variances, in units of a column's total variance: collinear columns stay harmless."""
+
+_ATOM = 0.1
+"""Share of rows with the very same value from which a column counts as having an atom there."""
 
 _SAME_PARTITION = 0.98
 """Frobenius ARI above which two starts of the same mixture are one."""
@@ -63,7 +65,7 @@ class Mixture:
         return np.maximum(distances, 0.0, out=distances)
 
     def log_joint(self, distances: FloatArray) -> FloatArray:
-        """log π_i f_i(x_j) from squared distances, of shape (n_samples, n_clusters)."""
+        """Logarithm of π_i f_i(x_j) from squared distances, of shape (n_samples, n_clusters)."""
         n_features, nu = self.means.shape[1], self.degrees_of_freedom
         if math.isinf(nu):
             log_densities = -0.5 * (distances + n_features * math.log(2.0 * math.pi))
@@ -142,15 +144,14 @@ class MixtureJudge(Judge, name="mixture"):
     """Evidence of the mixture that each partition leads to, by BIC over kinds of components.
 
     Every partition is taken as responsibilities of a mixture. After one step of expectation-maximization the most
-    likely distinct ones go on to convergence, for every kind of covariance and both kinds of tails. The evidence is the
-    log-likelihood minus half the number of parameters times log n.
+    likely distinct ones go on to convergence, for every kind of component. The evidence is the log-likelihood minus
+    half the number of parameters times log n.
 
     Parameters
     ----------
-    covariances : tuple of {"tied", "tied_diagonal", "diagonal"}
-        Common full, common diagonal, own diagonal.
-    degrees_of_freedom : tuple of float
-        Tails to try: ``inf`` for Gaussian, small numbers for heavy ones.
+    kinds : tuple of (covariance, degrees of freedom)
+        Covariances are ``"tied"`` (common, full), ``"tied_diagonal"`` (common) or ``"diagonal"`` (own); infinite
+        degrees of freedom mean Gaussian components, small ones heavy tails.
     n_finalists : int
         Partitions that go on to convergence, for each kind.
     max_iter : int
@@ -162,45 +163,48 @@ class MixtureJudge(Judge, name="mixture"):
     G. J. McLachlan and D. Peel (2000). Finite Mixture Models. Wiley.
     """
 
-    covariances: tuple[str, ...] = ("tied_diagonal", "tied", "diagonal")
-    degrees_of_freedom: tuple[float, ...] = (math.inf, 4.0)
+    kinds: tuple[tuple[str, float], ...] = (
+        ("tied_diagonal", math.inf),
+        ("tied", math.inf),
+        ("diagonal", math.inf),
+        ("tied_diagonal", 4.0),
+        ("tied", 4.0),
+    )
     n_finalists: int = 4
     max_iter: int = 100
     tol: float = 1e-5
 
     def examine(self, X: FloatArray, partitions: Sequence[FloatArray]) -> list[Opinion]:  # noqa: D102
+        ridge = resolution(X)
         opinions = [
             opinion
-            for covariance, tails in product(self.covariances, self.degrees_of_freedom)
+            for covariance, tails in self.kinds
             if _estimable(covariance, *X.shape)
-            for opinion in self._opinions(X, partitions, covariance, tails)
+            for opinion in self._opinions(X, partitions, _Kind(covariance, tails, ridge))
         ]
         return sorted(opinions, key=lambda opinion: -opinion.evidence)
 
-    def _opinions(
-        self, X: FloatArray, partitions: Sequence[FloatArray], covariance: str, tails: float
-    ) -> list[Opinion]:
-        first = [_Expectation.of(fit_mixture(X, U, covariance, tails), X) for U in partitions]
+    def _opinions(self, X: FloatArray, partitions: Sequence[FloatArray], kind: _Kind) -> list[Opinion]:
+        first = [_Expectation.of(kind.fit(X, U), X) for U in partitions]
         finalists: list[FloatArray] = []
         for step in sorted(first, key=lambda step: -step.log_likelihood):
             if len(finalists) == self.n_finalists:
                 break
             if all(frobenius_adjusted_rand_score(step.posterior, U) < _SAME_PARTITION for U in finalists):
                 finalists.append(step.posterior)
-        name = covariance if math.isinf(tails) else f"{covariance}_t"
-        return [self._converged(X, U, covariance, tails, name) for U in finalists]
+        return [self._converged(X, U, kind) for U in finalists]
 
-    def _converged(self, X: FloatArray, U: FloatArray, covariance: str, tails: float, name: str) -> Opinion:
-        step = _Expectation.of(fit_mixture(X, U, covariance, tails), X)
+    def _converged(self, X: FloatArray, U: FloatArray, kind: _Kind) -> Opinion:
+        step = _Expectation.of(kind.fit(X, U), X)
         for _ in range(self.max_iter):
-            following = _Expectation.of(fit_mixture(X, step.posterior, covariance, tails, step.row_weights), X)
+            following = _Expectation.of(kind.fit(X, step.posterior, step.row_weights), X)
             rise = following.log_likelihood - step.log_likelihood
             step = following
             if rise < self.tol * len(X):
                 break
-        penalty = 0.5 * math.log(len(X)) * n_parameters(covariance, U.shape[1], X.shape[1])
+        penalty = 0.5 * math.log(len(X)) * n_parameters(kind.covariance, U.shape[1], X.shape[1])
         row_evidence = step.log_densities - penalty / len(X)
-        return Opinion(name, float(row_evidence.sum()), step.posterior, row_evidence, step.mixture)
+        return Opinion(kind.name, float(row_evidence.sum()), step.posterior, row_evidence, step.mixture)
 
 
 def n_parameters(covariance: str, n_clusters: int, n_features: int) -> int:
@@ -218,44 +222,64 @@ def _estimable(covariance: str, n_samples: int, n_features: int) -> bool:
     return covariance != "tied" or n_samples > 2 * n_features
 
 
-def fit_mixture(
-    X: FloatArray, U: FloatArray, covariance: str, degrees_of_freedom: float, row_weights: FloatArray | None = None
-) -> Mixture:
-    """Maximization step: the mixture that memberships U imply.
+def resolution(X: FloatArray) -> FloatArray:
+    """How finely each column may be modeled: a floor for its variances, of shape (n_features,).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    U : ndarray of shape (n_samples, n_clusters)
-    covariance : {"tied", "tied_diagonal", "diagonal"}
-    degrees_of_freedom : float
-    row_weights : ndarray of shape (n_samples, n_clusters), optional
-        What the t distribution makes of far rows: they count less for location and spread.
+    A density can grow without bound at a value that many rows share, such as the zeros of a count or of a missing
+    measurement, and a mixture would rather explain those rows than find clusters. The floor is the share of rows with
+    the commonest value; for continuous columns it is ``RIDGE``.
 
-    Returns
-    -------
-    Mixture
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.judges import resolution
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> X[:60, 1] = 0.0
+    >>> resolution(X)
+    array([0.001, 0.6  ])
     """
-    n_samples, n_features = X.shape
-    sizes = U.sum(axis=0) + _MIN_WEIGHT
-    W = U if row_weights is None else U * row_weights
-    masses = W.sum(axis=0) + _MIN_WEIGHT
-    means = (W.T @ X) / masses[:, None]
-    if covariance == "tied":
-        scatter = (X * W.sum(axis=1)[:, None]).T @ X - (means.T * masses) @ means
-        factor = np.linalg.cholesky(scatter / n_samples + RIDGE * np.eye(n_features))
-        scaling = solve_triangular(factor, np.eye(n_features), lower=True).T
-        log_volumes = np.full(len(means), np.log(np.diagonal(factor)).sum())
-    else:
-        scatter = np.maximum(W.T @ np.square(X) - masses[:, None] * np.square(means), 0.0)
-        if covariance == "tied_diagonal":
-            variances = scatter.sum(axis=0, keepdims=True) / n_samples + RIDGE
+    shares = np.array([np.unique(column, return_counts=True)[1].max() / len(column) for column in X.T])
+    return np.where(shares >= _ATOM, shares, RIDGE)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of mixture, and how finely it may model each column."""
+
+    covariance: str
+    degrees_of_freedom: float
+    ridge: FloatArray
+
+    @property
+    def name(self) -> str:
+        return self.covariance if math.isinf(self.degrees_of_freedom) else f"{self.covariance}_t"
+
+    def fit(self, X: FloatArray, U: FloatArray, row_weights: FloatArray | None = None) -> Mixture:
+        """Maximization step: the mixture that memberships U imply.
+
+        ``row_weights`` is what the t distribution makes of far rows: they count less for location and spread.
+        """
+        n_samples, n_features = X.shape
+        sizes = U.sum(axis=0) + _MIN_WEIGHT
+        W = U if row_weights is None else U * row_weights
+        masses = W.sum(axis=0) + _MIN_WEIGHT
+        means = (W.T @ X) / masses[:, None]
+        if self.covariance == "tied":
+            scatter = (X * W.sum(axis=1)[:, None]).T @ X - (means.T * masses) @ means
+            factor = np.linalg.cholesky(scatter / n_samples + np.diag(self.ridge))
+            scaling = solve_triangular(factor, np.eye(n_features), lower=True).T
+            log_volumes = np.full(len(means), np.log(np.diagonal(factor)).sum())
         else:
-            # One row's worth of the column's total variance, so that a component of a few rows cannot shrink to a point.
-            variances = (scatter + 1.0) / (sizes[:, None] + 1.0) + RIDGE
-        scaling = 1.0 / np.sqrt(variances)
-        log_volumes = np.broadcast_to(0.5 * np.log(variances).sum(axis=1), len(means))
-    return Mixture(sizes / sizes.sum(), means, scaling, log_volumes, covariance, degrees_of_freedom)
+            scatter = np.maximum(W.T @ np.square(X) - masses[:, None] * np.square(means), 0.0)
+            if self.covariance == "tied_diagonal":
+                variances = scatter.sum(axis=0, keepdims=True) / n_samples + self.ridge
+            else:
+                # One row's worth of the column's total variance: a component of a few rows cannot shrink to a point.
+                variances = (scatter + 1.0) / (sizes[:, None] + 1.0) + self.ridge
+            scaling = 1.0 / np.sqrt(variances)
+            log_volumes = np.broadcast_to(0.5 * np.log(variances).sum(axis=1), len(means))
+        return Mixture(sizes / sizes.sum(), means, scaling, log_volumes, self.covariance, self.degrees_of_freedom)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ ANISOTROPIES = (1.0, 5.0, 25.0)
 LEVELS = (4.0, 1.0, 0.5, 0.0)
 FUZZINESS = (0.03, 0.1, 0.3, 0.6, 1.0)
 """What "auto" tries: names, α, levels of an additive kernel, and m as a share of the way from a hard partition to the
-fuzzifier's default (complementary root: 1.03, 1.1, 1.3, 1.6, 2). The numbers behind: docs/decisions/automatic-choice.md."""
+fuzzifier's default (complementary root: 1.03, 1.1, 1.3, 1.6, 2). Why these: docs/decisions/automatic-choice.md."""
 
 _PROPOSING = (0.1, 0.3, 0.6)
 """Fuzziness of the partitions that the judge is shown."""
@@ -76,9 +76,7 @@ class Grid:
         """Kernel, criterion, α: what one path of levels belongs to. Without anisotropy no criterion matters."""
         return [
             (kernel, criterion, anisotropy)
-            for kernel, (k, criterion), anisotropy in product(
-                self.kernels, enumerate(self.criteria), self.anisotropies
-            )
+            for kernel, (k, criterion), anisotropy in product(self.kernels, enumerate(self.criteria), self.anisotropies)
             if anisotropy > 1 or k == 0 or None in self.levels
         ]
 
@@ -242,8 +240,15 @@ class ClusterCount:
 
     @property
     def best(self) -> int:
-        """The number, from two on, with the largest evidence."""
-        return int(self.n_clusters[1:][self.evidence[1:].argmax()])
+        """The smallest number, from two on, whose evidence is within one standard error of the largest.
+
+        Evidence of clusters that are not quite of the assumed form keeps creeping up with their number; the standard
+        error is that of the difference, from the rows.
+        """
+        rows = np.array([opinion.row_evidence for opinion in self.opinions[1:]])
+        behind = rows[rows.sum(axis=1).argmax()] - rows
+        tolerated = behind.sum(axis=1) <= np.sqrt(rows.shape[1]) * behind.std(axis=1)
+        return int(self.n_clusters[1:][tolerated.argmax()])
 
     def table(self) -> dict[str, Any]:
         """One array per column, one entry per number of clusters."""
@@ -362,7 +367,9 @@ def find_settings(
     families = {kernel: gram_family(X, kernel, options.approximation, options.rank) for kernel in grid.kernels}
     seeds = rng.spawn(len(searches))
 
-    def run(kernel: Kernel, criterion: Criterion, anisotropy: float, seed: np.random.Generator) -> list[BandwidthResult]:
+    def run(
+        kernel: Kernel, criterion: Criterion, anisotropy: float, seed: np.random.Generator
+    ) -> list[BandwidthResult]:
         levels = [level for level in grid.levels if level is not None]
         if levels:
             return bandwidth_path(
@@ -423,9 +430,7 @@ def find_settings(
     return settings
 
 
-def propose(
-    setting: Setting, n_clusters: int, fuzzifier: Fuzzifier, rng: np.random.Generator
-) -> Iterator[FloatArray]:
+def propose(setting: Setting, n_clusters: int, fuzzifier: Fuzzifier, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Partitions at a setting, from hard to fuzzy, each started from the one before, the first spectrally."""
     U = Start.from_name("spectral").memberships(setting.dissimilarity, n_clusters, rng)
     for t in fuzzifier_path(_default_of(fuzzifier), _PROPOSING):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc._numerics import as_generator, double_center
 from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
@@ -26,13 +30,39 @@ from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.criteria import Criterion
 from kfrc.dissimilarity import Dissimilarity
-from kfrc.exceptions import KFRCError
+from kfrc.exceptions import KFRCError, NoStructureWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Centers, DenseGram, Gram, gram_family
+from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
-from kfrc.metrics import effective_n_features, importance_weights
-from kfrc.relational import RelationalSolution, solve_relational
+from kfrc.metrics import effective_n_features, importance_weights, uniformity_index
+from kfrc.relational import RelationalSolution, in_order_of_appearance, solve_relational
+from kfrc.selection import (
+    ANISOTROPIES,
+    CRITERIA,
+    FUZZIFIERS,
+    KERNELS,
+    LEVELS,
+    Grid,
+    SearchOptions,
+    Selection,
+    choose,
+    count_clusters,
+    fuzzifier_path,
+)
 from kfrc.spectrum import extreme_eigenvalues, spectrum_of
+
+AUTO = "auto"
+
+PAPER = {
+    "kernel": "sum",
+    "fuzzifier": "complementary_root",
+    "m": None,
+    "criterion": "sum",
+    "max_anisotropy": 5.0,
+    "level": None,
+}
+"""Fixed settings of the paper: what "auto" means where nothing can be judged, and what ``KFRC.paper`` uses."""
 
 _INDEFINITE_TOL = 1e-8
 """Negative eigenvalues of a precomputed kernel below this share of the largest are rounding."""
@@ -42,28 +72,48 @@ class KFRC(FuzzyClusterer):
     """Kernel fuzzy relational clustering with bandwidths that keep it from collapsing.
 
     A Gaussian kernel with one bandwidth per column measures similarity. The bandwidths are chosen from the spectrum of
-    the Gram matrix, without labels: first so that the uniform solution "everything belongs equally to everything" is
-    unstable (λ₁ ≥ τ), then so that the leading c − 1 directions carry the structure. Columns that do not help get a
-    large bandwidth and stop mattering.
+    the Gram matrix, without labels: so that the uniform solution "everything belongs equally to everything" is
+    unstable, and the leading c − 1 directions carry the structure. Columns that do not help get a large bandwidth and
+    stop mattering.
+
+    How far bandwidths may differ (``max_anisotropy``), how large they are (``level``) and how fuzzy the result is
+    (``m``) are chosen by a judge that needs no labels; ``selection_`` shows what was compared. :meth:`paper` fixes all
+    of them as the paper does.
 
     Parameters
     ----------
-    n_clusters : int, default=3
-    kernel : {"sum", "product", "linear", "precomputed"} or Kernel, default="sum"
-        Sum or product of one Gaussian per column; ``"precomputed"`` takes a Gram matrix and skips the search.
-    fuzzifier : {"power", "exponential", "quadratic", "complementary_root"} or Fuzzifier, default="complementary_root"
-    m : float, optional
-        Fuzziness; None means the fuzzifier's default.
-    criterion : {"sum", "log_sum", "gap"} or Criterion, default="sum"
-        What the second stage maximizes.
-    max_anisotropy : float, default=5
-        Bound α ≥ 1 on the ratio of the largest to the smallest bandwidth; ``inf`` for none.
-    level : float, optional
-        Fix the mean log-bandwidth, in standard deviations of the columns, instead of searching it.
+    n_clusters : int or "auto", default=3
+        ``"auto"`` takes the number, up to ``max_clusters``, for which the judge sees most evidence.
+    kernel : {"sum", "product", "linear", "precomputed", "auto"} or Kernel, default="sum"
+        Sum or product of one Gaussian per column; ``"precomputed"`` takes a Gram matrix and skips search and choice;
+        ``"auto"`` compares sum and product.
+    fuzzifier : {"power", "exponential", "quadratic", "complementary_root", "auto"} or Fuzzifier, \
+            default="complementary_root"
+        ``"auto"`` compares the last two.
+    m : float, "auto" or None, default="auto"
+        Fuzziness; None means the fuzzifier's default. ``"auto"`` compares five values from nearly hard to that default.
+    criterion : {"sum", "log_sum", "gap", "auto"} or Criterion, default="sum"
+        What the second stage maximizes; ``"auto"`` compares sum and gap.
+    max_anisotropy : float or "auto", default="auto"
+        Bound α ≥ 1 on the ratio of the largest to the smallest bandwidth; ``inf`` for none. ``"auto"`` compares 1, 5
+        and 25.
+    level : float, "auto" or None, default="auto"
+        Mean log-bandwidth in standard deviations of the columns; None leaves it to the search, within the bounds of the
+        optimizer. ``"auto"`` compares levels from 0 to 4.
+    judge : str or Judge, default="mixture"
+        What compares the candidates of an automatic choice.
+    max_clusters : int, default=10
+        Largest number that ``n_clusters="auto"`` tries.
+    calibrate : bool, default=False
+        Give the judge's probabilities as memberships instead of those that minimize the fuzzy objective, which tend to
+        be fuzzier or crisper than the chance of being right. Needs an automatic choice.
+    selection_samples : int, default=2000
+        With more rows than this the choice is made on a random subset of that many.
     bandwidths : array-like of shape (n_features,) or float, optional
         Given bandwidths in the units of X; the search is skipped.
     threshold : float, optional
-        Smallest λ₁ to accept; None means the τ above which no fuzziness collapses.
+        Smallest λ₁ to accept. None means the τ above which no fuzziness collapses, unless the level is chosen: then
+        every m that is considered lies below its critical value, and larger ones are not ruled out.
     standardize : bool, default=True
         Divide columns by their standard deviation before the search, so that units do not matter.
     n_starts : int, default=5
@@ -116,6 +166,22 @@ class KFRC(FuzzyClusterer):
         Share of the squared norms in feature space that an approximation leaves out; zero if exact.
     linear_limit_ : bool
         Whether the bandwidths are so large that the kernel acts like weighted squared Euclidean distance.
+    n_clusters_ : int
+        Number of clusters.
+    selection_ : dict of ndarray or None
+        One entry per candidate of an automatic choice, best first: ``score`` (agreement with the judge), ``wins``
+        (share of resamples in which it agrees best), and the settings; ``pandas.DataFrame(selection_)`` is a table.
+    selection_margin_ : float or None
+        Lead of the chosen candidate's score over the next.
+    selection_support_ : float or None
+        Share of resamples of the rows in which the judge stays with the partition: near 1 it is sure, near 0.5 it
+        tosses a coin.
+    opinion_ : Opinion or None
+        What the judge believes: the kind of mixture, its evidence, and its probabilities.
+    cluster_count_ : dict of ndarray or None
+        Evidence and wins of each number of clusters, if that was chosen.
+    calibrated_memberships_ : ndarray of shape (n_samples, n_clusters) or None
+        The judge's probabilities.
 
     References
     ----------
@@ -126,10 +192,10 @@ class KFRC(FuzzyClusterer):
     >>> from sklearn.datasets import load_wine
     >>> from kfrc import KFRC
     >>> kfrc = KFRC(3, random_state=0).fit(load_wine().data)
-    >>> kfrc.stable_, kfrc.critical_m_
-    (True, inf)
     >>> kfrc.memberships_.shape
     (178, 3)
+    >>> bool(kfrc.fuzzifier_.m < kfrc.critical_m_), len(kfrc.selection_["score"])
+    (True, 60)
     """
 
     bandwidths_: FloatArray | None
@@ -137,19 +203,29 @@ class KFRC(FuzzyClusterer):
     importance_weights_: FloatArray | None
     effective_n_features_: float | None
     search_: BandwidthResult | None
+    selection_: dict[str, Any] | None
+    opinion_: Opinion | None
+    selection_margin_: float | None
+    selection_support_: float | None
+    cluster_count_: dict[str, Any] | None
+    calibrated_memberships_: FloatArray | None
     _space: _KernelSpace | None
     _centers: Centers
 
     def __init__(
         self,
-        n_clusters: int = 3,
+        n_clusters: int | str = 3,
         *,
         kernel: str | Kernel = "sum",
         fuzzifier: str | Fuzzifier = "complementary_root",
-        m: float | None = None,
+        m: float | str | None = AUTO,
         criterion: str | Criterion = "sum",
-        max_anisotropy: float = 5.0,
-        level: float | None = None,
+        max_anisotropy: float | str = AUTO,
+        level: float | str | None = AUTO,
+        judge: str | Judge = "mixture",
+        max_clusters: int = 10,
+        calibrate: bool = False,
+        selection_samples: int = 2000,
         bandwidths: ArrayLike | None = None,
         threshold: float | None = None,
         standardize: bool = True,
@@ -173,6 +249,10 @@ class KFRC(FuzzyClusterer):
         self.criterion = criterion
         self.max_anisotropy = max_anisotropy
         self.level = level
+        self.judge = judge
+        self.max_clusters = max_clusters
+        self.calibrate = calibrate
+        self.selection_samples = selection_samples
         self.bandwidths = bandwidths
         self.threshold = threshold
         self.standardize = standardize
@@ -189,9 +269,31 @@ class KFRC(FuzzyClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @classmethod
+    def paper(cls, n_clusters: int = 3, **parameters: Any) -> Self:
+        """The estimator with the fixed settings of the paper instead of automatic choice, and its optimizer.
+
+        Parameters
+        ----------
+        n_clusters : int, default=3
+        **parameters
+            Others to set, or to set differently, such as ``optimizer="lbfgs"`` for the fast search.
+
+        Returns
+        -------
+        KFRC
+
+        Examples
+        --------
+        >>> from kfrc import KFRC
+        >>> KFRC.paper(3, optimizer="lbfgs")
+        KFRC(level=None, m=None, max_anisotropy=5.0)
+        """
+        return cls(n_clusters, **{**PAPER, "optimizer": "momentum", **parameters})
+
     @with_callbacks
     def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Choose bandwidths and cluster.
+        """Choose settings and bandwidths, and cluster.
 
         Parameters
         ----------
@@ -209,43 +311,198 @@ class KFRC(FuzzyClusterer):
             If no bandwidths reach the threshold.
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
-        fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
         rng = as_generator(self.random_state)
-        # With one cluster there is nothing to search for: the columns' standard deviations serve as bandwidths.
-        searches = self.kernel != "precomputed" and self.bandwidths is None and n_clusters > 1
-        n_tasks = check_positive_int(self.n_init, "n_init")
-        n_tasks += check_positive_int(self.n_starts, "n_starts") if searches else 0
-        progress = self._start_progress(n_tasks, self.verbose)
-        self.threshold_ = self._resolve_threshold(fuzzifier, n_clusters)
+        self.selection_ = self.opinion_ = self.cluster_count_ = self.calibrated_memberships_ = None
+        self.selection_margin_ = self.selection_support_ = None
+        n_init = check_positive_int(self.n_init, "n_init")
+        progress = self._start_progress(self._count_tasks(n_init), self.verbose)
         if self.kernel == "precomputed":
-            gram = self._fit_precomputed(data, n_clusters)
+            n_clusters = self._check_clusters(len(data))
+            plan = self._plan_precomputed(data, n_clusters)
         else:
-            gram = self._fit_bandwidths(data, n_clusters, rng, progress if searches else None)
+            view = _View.of(self, data)
+            n_clusters = (
+                self._choose_n_clusters(view, rng, progress)
+                if self.n_clusters == AUTO
+                else self._check_clusters(len(data))
+            )
+            grid = self._grid()
+            # With one cluster there is nothing to choose or search for.
+            if n_clusters > 1 and grid.is_a_choice and self.bandwidths is None:
+                plan = self._plan_chosen(view, n_clusters, grid, rng, progress)
+            else:
+                plan = self._plan_fixed(view, n_clusters, rng, progress)
+        if self.calibrate and self.opinion_ is None:
+            raise ValueError(
+                "calibrate=True needs an automatic choice, whose judge supplies the probabilities: leave m, level or "
+                'max_anisotropy at "auto"'
+            )
+        self.n_clusters_ = n_clusters
         solution = solve_relational(
-            Dissimilarity(gram),
+            Dissimilarity(plan.gram),
             n_clusters,
-            fuzzifier,
-            init=self.init,
-            n_init=self.n_init,
+            plan.fuzzifier,
+            init=plan.init,
+            n_init=n_init if isinstance(plan.init, str) else 1,
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=rng,
             progress=progress,
         )
-        self._store(solution, fuzzifier)
-        self._store_stability(fuzzifier, n_clusters)
-        self._store_centers(solution, gram)
-        self._warn_about(solution, fuzzifier, lambda: float(self.eigenvalues_[0]))
+        if plan.from_choice:
+            solution = in_order_of_appearance(solution)
+        self._store(solution, plan.fuzzifier)
+        self._store_stability(plan.fuzzifier, n_clusters)
+        self._store_centers(solution, plan.gram)
+        if plan.from_choice:
+            self._store_calibration(data)
+        self._warn_about(solution, plan.fuzzifier, lambda: float(self.eigenvalues_[0]))
         self._end_progress()
         return self
+
+    def _count_tasks(self, n_init: int) -> int:
+        """How many units of work a fit reports at most."""
+        n_starts = check_positive_int(self.n_starts, "n_starts")
+        if self.kernel == "precomputed":
+            return n_init
+        numbers = check_positive_int(self.max_clusters, "max_clusters") if self.n_clusters == AUTO else 0
+        return numbers + max(n_init + n_starts, len(self._grid().searches()) + 3)
+
+    def _check_clusters(self, n_samples: int) -> int:
+        if self.n_clusters == AUTO:
+            raise ValueError(
+                'n_clusters="auto" needs a table of columns to judge by: with kernel="precomputed" give a number'
+            )
+        return check_clusters_for_fit(self.n_clusters, n_samples)
+
+    def _grid(self) -> Grid:
+        """What may be chosen: every "auto" stands for several values, anything else for itself."""
+        fuzzifiers = [Fuzzifier.resolve(name) for name in _or_auto(self.fuzzifier, FUZZIFIERS)]
+        if self.m == AUTO:
+            with_m = [t for fuzzifier in fuzzifiers for t in fuzzifier_path(fuzzifier)]
+        else:
+            with_m = [resolve_fuzzifier(fuzzifier, self.m) for fuzzifier in fuzzifiers]  # type: ignore[arg-type]
+        levels = _or_auto(self.level, LEVELS)
+        optimizer = Optimizer.resolve(self.optimizer)
+        if self.level == AUTO and not optimizer.follows_levels:
+            levels = [None]
+        elif self.level != AUTO and self.level is not None:
+            levels = [check_number(self.level, "level", minimum=-math.inf)]
+        anisotropies = [
+            check_number(value, "max_anisotropy", minimum=1.0) for value in _or_auto(self.max_anisotropy, ANISOTROPIES)
+        ]
+        return Grid(
+            kernels=tuple(Kernel.resolve(name) for name in _or_auto(self.kernel, KERNELS)),
+            criteria=tuple(Criterion.resolve(name) for name in _or_auto(self.criterion, CRITERIA)),
+            anisotropies=tuple(anisotropies),
+            levels=tuple(levels),
+            fuzzifiers=tuple(with_m),
+        )
+
+    def _search_options(self) -> SearchOptions:
+        threshold = None if self.threshold is None else check_number(self.threshold, "threshold", minimum=0.0)
+        return SearchOptions(threshold, self.n_starts, self.optimizer, self.approximation, self.rank, self.n_jobs)
+
+    def _choose_n_clusters(self, view: _View, rng: np.random.Generator, progress: Progress) -> int:
+        largest = min(check_positive_int(self.max_clusters, "max_clusters"), view.n_samples - 1)
+        if largest < 2:
+            raise ValueError(
+                f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got {view.n_samples} rows'
+            )
+        part = view.subset(self.selection_samples, rng)
+        count = count_clusters(
+            part.searched,
+            part.judged,
+            range(2, largest + 1),
+            self._grid(),
+            Judge.resolve(self.judge),
+            options=self._search_options(),
+            rng=rng,
+            progress=progress,
+        )
+        self.cluster_count_ = count.table()
+        if count.evidence.argmax() == 0:
+            warnings.warn(
+                f"a single cluster explains the data better than any number up to {largest}: treat the {count.best} "
+                "clusters that were fitted as a way to cut the data, not as groups that exist",
+                NoStructureWarning,
+                stacklevel=4,
+            )
+        return count.best
+
+    def _plan_chosen(
+        self, view: _View, n_clusters: int, grid: Grid, rng: np.random.Generator, progress: Progress
+    ) -> _Plan:
+        part = view.subset(self.selection_samples, rng)
+        selection = choose(
+            part.searched,
+            part.judged,
+            n_clusters,
+            grid,
+            Judge.resolve(self.judge),
+            options=self._search_options(),
+            rng=rng,
+            progress=progress,
+        )
+        chosen = selection.chosen
+        self._store_selection(selection, n_clusters)
+        self.search_ = chosen.setting.search
+        self.threshold_ = self._resolve_threshold(chosen.fuzzifier, n_clusters)
+        log_bandwidths = chosen.setting.search.log_bandwidths - np.log(view.scale / view.unit)
+        gram = self._place_bandwidths(view, log_bandwidths, chosen.setting.kernel, chosen.setting.criterion, n_clusters)
+        init = chosen.solution.memberships
+        if part is not view:
+            # The other rows join the clusters found on the subset.
+            centers = chosen.setting.dissimilarity.gram.centers(chosen.solution.prototypes)
+            init = chosen.fuzzifier.memberships(centers.squared_distances(view.searched))
+        return _Plan(gram, chosen.fuzzifier, init, from_choice=True)
+
+    def _plan_fixed(self, view: _View, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
+        """No choice: given bandwidths, or one search with given settings."""
+        fuzzifier = resolve_fuzzifier(self._fixed("fuzzifier"), self._fixed("m"))
+        kernel, criterion = Kernel.resolve(self._fixed("kernel")), Criterion.resolve(self._fixed("criterion"))
+        self.threshold_ = self._resolve_threshold(fuzzifier, n_clusters)
+        self.search_ = None
+        if self.bandwidths is not None:
+            given = check_bandwidths(self.bandwidths, view.n_columns)[view.columns]
+            log_bandwidths = np.log(given / view.scale)
+        elif n_clusters == 1:
+            log_bandwidths = np.zeros_like(view.scale)
+        else:
+            self.search_ = select_bandwidths(
+                view.searched,
+                n_clusters,
+                kernel=kernel,
+                criterion=criterion,
+                threshold=self.threshold_,
+                max_anisotropy=self._fixed("max_anisotropy"),
+                n_starts=self.n_starts,
+                optimizer=self.optimizer,
+                level=self._fixed("level"),
+                approximation=self.approximation,
+                rank=self.rank,
+                search_samples=self.search_samples,
+                random_state=rng,
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+            log_bandwidths = self.search_.log_bandwidths - np.log(view.scale / view.unit)
+        gram = self._place_bandwidths(view, log_bandwidths, kernel, criterion, n_clusters)
+        return _Plan(gram, fuzzifier, self.init)
+
+    def _fixed(self, name: str) -> Any:
+        """A parameter, or the paper's setting where there is nothing to choose it by."""
+        value = getattr(self, name)
+        return PAPER[name] if isinstance(value, str) and value == AUTO else value
 
     def _resolve_threshold(self, fuzzifier: Fuzzifier, n_clusters: int) -> float:
         if self.threshold is not None:
             return check_number(self.threshold, "threshold", minimum=0.0)
         return fuzzifier.threshold(n_clusters) if n_clusters > 1 else 0.0
 
-    def _fit_precomputed(self, K: FloatArray, n_clusters: int) -> Gram:
+    def _plan_precomputed(self, K: FloatArray, n_clusters: int) -> _Plan:
+        fuzzifier = resolve_fuzzifier(self._fixed("fuzzifier"), self._fixed("m"))
+        self.threshold_ = self._resolve_threshold(fuzzifier, n_clusters)
         K = check_square(K, "K")
         gram = DenseGram(K)
         centered = double_center(K)
@@ -262,56 +519,64 @@ class KFRC(FuzzyClusterer):
         self.bandwidths_ = self.log_bandwidths_ = self.importance_weights_ = None
         self.effective_n_features_ = None
         self.linear_limit_ = False
-        self._store_spectrum(gram, n_clusters)
-        return gram
+        self._store_spectrum(gram, Criterion.resolve(self._fixed("criterion")), n_clusters)
+        return _Plan(gram, fuzzifier, self.init)
 
-    def _fit_bandwidths(
-        self, X: FloatArray, n_clusters: int, rng: np.random.Generator, progress: Progress | None
+    def _place_bandwidths(
+        self, view: _View, log_bandwidths: FloatArray, kernel: Kernel, criterion: Criterion, n_clusters: int
     ) -> Gram:
-        kernel = Kernel.resolve(self.kernel)
-        columns = find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        scale = X[:, columns].std(axis=0, ddof=1)
-        if self.bandwidths is not None:
-            self.search_ = None
-            log_bandwidths = np.log(check_bandwidths(self.bandwidths, X.shape[1])[columns] / scale)
-        elif n_clusters == 1:
-            self.search_ = None
-            log_bandwidths = np.zeros_like(scale)
-        else:
-            unit = scale if self.standardize else np.ones_like(scale)
-            self.search_ = select_bandwidths(
-                X[:, columns] / unit,
-                n_clusters,
-                kernel=kernel,
-                criterion=self.criterion,
-                threshold=self.threshold_,
-                max_anisotropy=self.max_anisotropy,
-                n_starts=self.n_starts,
-                optimizer=self.optimizer,
-                level=self.level,
-                approximation=self.approximation,
-                rank=self.rank,
-                search_samples=self.search_samples,
-                random_state=rng,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
-            log_bandwidths = self.search_.log_bandwidths - np.log(scale / unit)
-        space = _KernelSpace(columns, X[:, columns].mean(axis=0), scale, np.exp(log_bandwidths))
+        """Store bandwidths (log, in standard deviations) in every form a user may want, and build the Gram matrix."""
+        space = _KernelSpace(view.columns, view.mean, view.scale, np.exp(log_bandwidths))
         self._space = space
-        Z = space.standardize(X)
-        relative = _scatter(space.bandwidths, columns, X.shape[1])
-        self.bandwidths_ = _scatter(space.bandwidths * scale, columns, X.shape[1])
+        relative = _scatter(space.bandwidths, view.columns, view.n_columns)
+        self.bandwidths_ = _scatter(space.bandwidths * view.scale, view.columns, view.n_columns)
         self.log_bandwidths_ = np.log(relative)
         self.importance_weights_ = importance_weights(relative)
         self.effective_n_features_ = effective_n_features(relative)
-        gram = gram_family(Z, kernel, self.approximation, self.rank).at(space.bandwidths)
-        self._store_spectrum(gram, n_clusters)
-        self.linear_limit_ = is_linear_limit(Z, log_bandwidths, self.eigenvalues_)
+        gram = gram_family(view.judged, kernel, self.approximation, self.rank).at(space.bandwidths)
+        self._store_spectrum(gram, criterion, n_clusters)
+        self.linear_limit_ = is_linear_limit(view.judged, log_bandwidths, self.eigenvalues_)
         return gram
 
-    def _store_spectrum(self, gram: Gram, n_clusters: int) -> None:
-        criterion = Criterion.resolve(self.criterion)
+    def _store_selection(self, selection: Selection, n_clusters: int) -> None:
+        self.selection_ = selection.table(n_clusters)
+        self.selection_margin_ = selection.margin
+        self.selection_support_ = selection.support
+        self.opinion_ = selection.opinion
+
+    def _store_calibration(self, data: FloatArray) -> None:
+        """The judge's probabilities for all rows, clusters numbered as in the memberships."""
+        opinion = self.opinion_
+        if opinion is None or opinion.model is None or self._space is None:
+            if self.calibrate:
+                raise ValueError("calibrate=True needs a judge with a model for probabilities, which this one has not")
+            return
+        posterior = opinion.model.posterior(self._space.standardize(data))
+        self._calibrated_order = linear_sum_assignment(-self.memberships_.T @ posterior)[1]
+        self.calibrated_memberships_ = posterior[:, self._calibrated_order]
+        if self.calibrate:
+            self.memberships_ = self.calibrated_memberships_
+            self.labels_ = self.memberships_.argmax(axis=1)
+            self.uniformity_ = uniformity_index(self.memberships_)
+
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
+        """Memberships of new rows, given the fitted centers, or the judge's probabilities with ``calibrate=True``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        U : ndarray of shape (n_rows, n_clusters)
+        """
+        check_is_fitted(self)
+        if not self.calibrate or self.opinion_ is None or self.opinion_.model is None or self._space is None:
+            return super().predict_proba(X)
+        rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        return self.opinion_.model.posterior(self._space.standardize(rows))[:, self._calibrated_order]
+
+    def _store_spectrum(self, gram: Gram, criterion: Criterion, n_clusters: int) -> None:
         self.approximation_ = gram.backend
         self.approximation_error_ = gram.approximation_error
         self.eigenvalues_ = spectrum_of(gram, n_clusters).eigenvalues
@@ -349,6 +614,11 @@ class KFRC(FuzzyClusterer):
         return tags
 
 
+def _or_auto(value: Any, choices: Iterable[Any]) -> list[Any]:
+    """The choices if the value is "auto", else the value alone."""
+    return list(choices) if isinstance(value, str) and value == AUTO else [value]
+
+
 def _scatter(values: FloatArray, columns: IntArray, n_features: int) -> FloatArray:
     """One value per input column; a column that was left out has an infinite bandwidth."""
     full = np.full(n_features, np.inf)
@@ -367,3 +637,50 @@ class _KernelSpace:
 
     def standardize(self, X: FloatArray) -> FloatArray:
         return (X[:, self.columns] - self.mean) / self.scale
+
+
+@dataclass(frozen=True)
+class _View:
+    """A table as the search and the judge see it: varying columns, in the units of the search and in standard units."""
+
+    columns: IntArray
+    n_columns: int
+    mean: FloatArray
+    scale: FloatArray
+    unit: FloatArray
+    searched: FloatArray
+    judged: FloatArray
+
+    @classmethod
+    def of(cls, model: KFRC, X: FloatArray) -> _View:
+        columns = find_varying_columns(X, getattr(model, "feature_names_in_", None))
+        varying = X[:, columns]
+        mean, scale = varying.mean(axis=0), varying.std(axis=0, ddof=1)
+        unit = scale if model.standardize else np.ones_like(scale)
+        return cls(columns, X.shape[1], mean, scale, unit, varying / unit, (varying - mean) / scale)
+
+    @property
+    def n_samples(self) -> int:
+        return len(self.judged)
+
+    def subset(self, size: int, rng: np.random.Generator) -> _View:
+        """A random subset of the rows in which every column still varies, or the view itself if it is small enough."""
+        size = check_positive_int(size, "selection_samples")
+        if size >= self.n_samples:
+            return self
+        rows = np.sort(rng.choice(self.n_samples, size, replace=False))
+        if (np.ptp(self.judged[rows], axis=0) <= 0).any():
+            # A column that varies in few rows only: take one row of each extreme along.
+            extremes = np.concatenate([self.judged.argmin(axis=0), self.judged.argmax(axis=0)])
+            rows = np.union1d(rows, extremes)
+        return replace(self, searched=self.searched[rows], judged=self.judged[rows])
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is left to do: cluster with this Gram matrix and fuzzifier, from here."""
+
+    gram: Gram
+    fuzzifier: Fuzzifier
+    init: Any
+    from_choice: bool = False

@@ -70,9 +70,13 @@ class ChebyshevGrams(GramFamily):
         self._moments = np.empty((self.n_features, 0))
 
     def at(self, bandwidths: FloatArray) -> ChebyshevGram | DenseGram:  # noqa: D102
+        # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper, if it can be had. A degree
+        # beyond n says so before any core is built.
+        can_be_dense = self.n_samples <= _DENSE_MAX_SAMPLES
+        if can_be_dense and self._degrees(bandwidths).max() > self.n_samples:
+            return DenseGrams(self.X, self.kernel).at(bandwidths)
         gram = ChebyshevGram(self, bandwidths, self._groups(bandwidths))
-        if gram.rank > _LARGEST_RANK_SHARE * self.n_samples and self.n_samples <= _DENSE_MAX_SAMPLES:
-            # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper.
+        if can_be_dense and gram.rank > _LARGEST_RANK_SHARE * self.n_samples:
             return DenseGrams(self.X, self.kernel).at(bandwidths)
         return gram
 
@@ -107,10 +111,13 @@ class ChebyshevGrams(GramFamily):
     def _fits(self, degree: int) -> bool:
         return 8 * self.n_features * degree * self.n_samples <= _BASIS_BYTES
 
+    def _degrees(self, bandwidths: FloatArray) -> IntArray:
+        return _rounded_degree(chebyshev_degree(self.half_range / bandwidths, self.tol))
+
     def _groups(self, bandwidths: FloatArray) -> list[_CoreGroup]:
         """Features that need about the same number of polynomials, treated together."""
         ratio = self.half_range / bandwidths
-        needed = _rounded_degree(chebyshev_degree(ratio, self.tol))
+        needed = self._degrees(bandwidths)
         cores = [
             _Core.build(self.kernel, np.flatnonzero(needed == degree), int(degree), ratio)
             for degree in np.unique(needed)

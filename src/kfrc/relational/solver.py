@@ -219,9 +219,7 @@ def _reseed(
             squared_norms[i] = np.inf
 
 
-def descend(
-    dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter: int, tol: float
-) -> RelationalSolution:
+def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter: int, tol: float) -> RelationalSolution:
     """One run from given memberships, without checks: what :func:`solve_relational` repeats."""
     state = _evaluate(dissimilarity, t, U)
     centers = state

@@ -69,6 +69,8 @@ class Optimizer(Registered, ABC):
     """A strategy for both stages; frozen, with its settings as fields."""
 
     default_level_bounds: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    follows_levels: ClassVar[bool] = False
+    """Whether an automatic choice may follow bandwidths along levels; if not, the level is what the search makes it."""
     default_search_samples: ClassVar[int | None] = None
     """Rows that ``search_samples="auto"`` lets the starts see; None for all of them."""
 

@@ -53,6 +53,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     warm_up: int = 25
     restart: bool = True
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
+    follows_levels: ClassVar[bool] = True
     default_search_samples: ClassVar[int | None] = 20_000
 
     @property
