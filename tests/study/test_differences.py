@@ -90,12 +90,18 @@ def test_the_command_prints_the_cells_and_counts_them(tmp_path, monkeypatch):
     for name, scores in (("ours", [0.5, 0.7, 0.9]), ("theirs", [0.4, 0.65, 0.7])):
         monkeypatch.setattr("kfrc_app.study.cell.run_task", lambda task, scores=scores: _records(task, scores))
         assert runner.invoke(verbs.app, ["run", "synthetic", "--out", str(tmp_path / name)]).exit_code == 0
-    done = runner.invoke(verbs.app, ["compare", str(tmp_path / "ours"), str(tmp_path / "theirs")])
+    folders = [str(tmp_path / "ours"), str(tmp_path / "theirs")]
+    done = runner.invoke(verbs.app, ["compare", *folders])
     assert done.exit_code == 0, done.stderr
     assert "1 cells: 0 lower and 1 higher" in done.stdout
     assert "0.117" in done.stdout
+    by_seed = runner.invoke(verbs.app, ["compare", *folders, "--by", "seed,spherical"])
+    assert "3 cells" in by_seed.stdout
+    unknown = runner.invoke(verbs.app, ["compare", *folders, "--by", "color"])
+    assert unknown.exit_code == 2
+    assert "unknown factor 'color': choose from fuzzifier" in unknown.stderr
     monkeypatch.setattr(StudyStore, "load", lambda store: results([0.5], seed=99 if "ours" in str(store.folder) else 1))
-    nothing = runner.invoke(verbs.app, ["compare", str(tmp_path / "ours"), str(tmp_path / "theirs")])
+    nothing = runner.invoke(verbs.app, ["compare", *folders])
     assert nothing.exit_code == 1
     assert "no data set" in nothing.stderr
 

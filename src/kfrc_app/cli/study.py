@@ -150,17 +150,24 @@ def compare(
             exists=True, metavar="REFERENCE", help="Folder of another run, or the authors' results as Parquet."
         ),
     ],
+    by: Annotated[
+        str, typer.Option(metavar="FACTORS", help="What to average by, separated by commas.")
+    ] = "fuzzifier,snr,n_clusters",
 ) -> None:
-    """Compare the synthetic study with another run or the authors' results, per fuzzifier, SNR and c.
+    """Compare the synthetic study with another run or the authors' results.
 
     What is compared is the best Frobenius ARI over the configurations that both have, on the data sets that both have.
     """
-    from kfrc_app.study.differences import compare_results, load_results
+    from kfrc_app.study.differences import FACTORS, compare_results, load_results
     from kfrc_app.study.tables import to_markdown
 
+    factors = by.split(",")
+    unknown = [name for name in factors if name not in FACTORS]
+    if unknown:
+        _stop(f"unknown factor {unknown[0]!r}: choose from {', '.join(FACTORS)}", code=2)
     with _told():
         _load(folder)  # says what is missing
-        table = compare_results(load_results(folder), load_results(reference))
+        table = compare_results(load_results(folder), load_results(reference), factors)
     if table.empty:
         _stop("the two have no data set of the synthetic study in common", code=1)
     typer.echo(to_markdown(table))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,15 @@ import pandas as pd
 
 from kfrc_app.study.store import StudyStore
 
-_DESIGN = ["seed", "n_clusters", "n_signal", "average_overlap", "spherical", "balanced"]
+_DESIGN = ["seed", "snr", "n_clusters", "n_signal", "average_overlap", "spherical", "balanced"]
 """What identifies a data set of the synthetic study."""
+
+FACTORS = ("fuzzifier", *_DESIGN)
+"""What scores can be averaged by."""
 
 _CONFIGURATION = ["kernel", "criterion", "max_anisotropy"]
 """What the paper picks with the labels, per data set and fuzzifier."""
 
-_CELL = ["fuzzifier", "snr", "n_clusters"]
 _SCORE = "fari_fuzzy"
 
 _AUTHORS_COLUMNS = {
@@ -51,13 +54,17 @@ def load_results(source: Path) -> pd.DataFrame:
     ).astype({"seed": int, "n_clusters": int, "n_signal": int})
 
 
-def compare_results(results: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFrame:
-    """Mean best score per (fuzzifier, SNR, c) of two sets of results, on the data sets and configurations of both.
+def compare_results(
+    results: pd.DataFrame, reference: pd.DataFrame, by: Sequence[str] = ("fuzzifier", "snr", "n_clusters")
+) -> pd.DataFrame:
+    """Mean best score of two sets of results, on the data sets and configurations of both.
 
     Parameters
     ----------
     results, reference : DataFrame
         From :func:`load_results`.
+    by : sequence of str, default=("fuzzifier", "snr", "n_clusters")
+        Some of ``FACTORS``; one row for each combination of their values.
 
     Returns
     -------
@@ -70,7 +77,8 @@ def compare_results(results: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
     ours, theirs = (_best(records.merge(common, on=_CONFIGURATION)) for records in (results, reference))
     pairs = pd.DataFrame({"score": ours, "reference": theirs}).dropna().reset_index()
     pairs["difference"] = pairs["score"] - pairs["reference"]
-    groups = pairs.groupby(_CELL, sort=True)
+    cell = list(by)
+    groups = pairs.groupby(cell, sort=True)
     table = groups.agg(
         count=("score", "size"),
         mean=("score", "mean"),
@@ -78,8 +86,8 @@ def compare_results(results: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
         difference=("difference", "mean"),
         standard_error=("difference", "sem"),
     )
-    of_seeds = theirs.dropna().groupby([*_CELL, "seed"]).mean()
-    table["seed_deviation"] = of_seeds.groupby(_CELL).std().reindex(table.index)
+    of_seeds = theirs.dropna().groupby(list(dict.fromkeys([*cell, "seed"]))).mean()
+    table["seed_deviation"] = of_seeds.groupby(cell).std().reindex(table.index)
     beyond = table["difference"].abs() > 2.0 * table["standard_error"]
     table["verdict"] = np.where(beyond, np.where(table["difference"] < 0, "lower", "higher"), "")
     return table.reset_index()
@@ -87,4 +95,4 @@ def compare_results(results: pd.DataFrame, reference: pd.DataFrame) -> pd.DataFr
 
 def _best(records: pd.DataFrame) -> pd.Series[float]:
     """The best score over configurations, for every data set and fuzzifier."""
-    return records.groupby([*_CELL, *(name for name in _DESIGN if name not in _CELL)])[_SCORE].max()
+    return records.groupby(list(FACTORS))[_SCORE].max()
