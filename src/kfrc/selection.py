@@ -367,10 +367,28 @@ def find_settings(
     families = {kernel: gram_family(X, kernel, options.approximation, options.rank) for kernel in grid.kernels}
     seeds = rng.spawn(len(searches))
 
+    levels = [level for level in grid.levels if level is not None]
+
+    def search(kernel: Kernel, criterion: Criterion, anisotropy: float, seed: np.random.Generator) -> BandwidthResult:
+        threshold = min(t.threshold(n_clusters) for t in grid.fuzzifiers)
+        return select_bandwidths(
+            X,
+            n_clusters,
+            kernel=kernel,
+            criterion=criterion,
+            max_anisotropy=anisotropy,
+            threshold=threshold if options.threshold is None else options.threshold,
+            n_starts=options.n_starts,
+            optimizer=options.optimizer,
+            approximation=options.approximation,
+            rank=options.rank,
+            search_samples=None,
+            random_state=seed,
+        )
+
     def run(
         kernel: Kernel, criterion: Criterion, anisotropy: float, seed: np.random.Generator
     ) -> list[BandwidthResult]:
-        levels = [level for level in grid.levels if level is not None]
         if levels:
             return bandwidth_path(
                 X,
@@ -383,51 +401,24 @@ def find_settings(
                 n_starts=options.n_starts,
                 random_state=seed,
             )
-        threshold = min(t.threshold(n_clusters) for t in grid.fuzzifiers)
         try:
-            return [
-                select_bandwidths(
-                    X,
-                    n_clusters,
-                    kernel=kernel,
-                    criterion=criterion,
-                    max_anisotropy=anisotropy,
-                    threshold=threshold if options.threshold is None else options.threshold,
-                    n_starts=options.n_starts,
-                    optimizer=options.optimizer,
-                    approximation=options.approximation,
-                    rank=options.rank,
-                    search_samples=None,
-                    random_state=seed,
-                )
-            ]
-        except InfeasibleBandwidthError as error:
-            failures.append(error)
+            return [search(kernel, criterion, anisotropy, seed)]
+        except InfeasibleBandwidthError:
             return []
 
-    failures: list[InfeasibleBandwidthError] = []
-    tasks = (delayed(run)(*search, seed) for search, seed in zip(searches, seeds, strict=True))
-    settings: list[Setting] = []
+    tasks = (delayed(run)(*which, seed) for which, seed in zip(searches, seeds, strict=True))
+    found: list[tuple[tuple[Kernel, Criterion, float], BandwidthResult]] = []
     for k, results in enumerate(Parallel(n_jobs=options.n_jobs, return_as="generator")(tasks)):
-        kernel, criterion, anisotropy = searches[k]
-        settings += [
-            Setting(
-                kernel, criterion, anisotropy, result, Dissimilarity(families[kernel].at(np.exp(result.log_bandwidths)))
-            )
-            for result in results
-        ]
+        found += [(searches[k], result) for result in results]
         if progress is not None:
             progress(f"bandwidths {k + 1}/{len(searches)}")
-    if not settings:
-        if failures:
-            raise max(failures, key=lambda error: error.best_eigenvalue)
-        raise InfeasibleBandwidthError(
-            f"none of the bandwidths tried reaches lambda_1 >= {options.threshold:.4f}: lower the threshold, or leave "
-            "it out and let m be chosen",
-            best_eigenvalue=float("nan"),
-            threshold=float(options.threshold or 0.0),
-        )
-    return settings
+    if not found:
+        # The threshold is out of reach on the path: search the level too, or let that error say what can be reached.
+        found = [(searches[-1], search(*searches[-1], seeds[-1]))]
+    return [
+        Setting(*which, result, Dissimilarity(families[which[0]].at(np.exp(result.log_bandwidths))))
+        for which, result in found
+    ]
 
 
 def propose(setting: Setting, n_clusters: int, fuzzifier: Fuzzifier, rng: np.random.Generator) -> Iterator[FloatArray]:

@@ -18,6 +18,7 @@ from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateL
 from kfrc._validation import (
     check_bandwidths,
     check_clusters_for_fit,
+    check_memberships,
     check_number,
     check_positive_int,
     check_square,
@@ -36,7 +37,7 @@ from kfrc.gram import Centers, DenseGram, Gram, gram_family
 from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
 from kfrc.metrics import effective_n_features, importance_weights, uniformity_index
-from kfrc.relational import RelationalSolution, in_order_of_appearance, solve_relational
+from kfrc.relational import RelationalSolution, Start, in_order_of_appearance, solve_relational
 from kfrc.selection import (
     ANISOTROPIES,
     CRITERIA,
@@ -119,7 +120,8 @@ class KFRC(FuzzyClusterer):
     n_starts : int, default=5
         Starts of the bandwidth search.
     optimizer : {"lbfgs", "momentum"} or Optimizer, default="lbfgs"
-        ``"momentum"`` is the paper's algorithm; pass ``MomentumAscent(...)`` to change its settings.
+        ``"momentum"`` is the paper's algorithm; pass ``MomentumAscent(...)`` to change its settings. With it, every
+        ``"auto"`` means the paper's fixed setting.
     approximation : {"auto", "none", "low_rank", "nystrom"}, default="auto"
         How the Gram matrix is held. ``"low_rank"`` (sum kernel) is exact to rounding at a cost linear in n;
         ``"nystrom"`` (any kernel) approximates from ``rank`` landmark rows; ``"none"`` keeps all n² entries;
@@ -130,7 +132,8 @@ class KFRC(FuzzyClusterer):
         With more rows than this the starts of the search see a random subset of that many, and the best end is refined
         on all rows; None uses all rows throughout. ``"auto"`` is 20 000 for ``"lbfgs"`` and all for ``"momentum"``.
     init, n_init, max_iter, tol
-        Start, number of runs, iterations and tolerance of the clustering, see :class:`kfrc.FRC`.
+        Start, number of runs, iterations and tolerance of the clustering, see :class:`kfrc.FRC`. After an automatic
+        choice the clustering starts, once, from what the judge believes, unless ``init`` is an array.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Starts of the search in parallel; the result does not depend on it.
@@ -168,6 +171,8 @@ class KFRC(FuzzyClusterer):
         Whether the bandwidths are so large that the kernel acts like weighted squared Euclidean distance.
     n_clusters_ : int
         Number of clusters.
+    kernel_, criterion_, max_anisotropy_, fuzzifier_
+        What the fit used, given or chosen; ``fuzzifier_.m`` is the fuzziness and ``search_.level`` the level.
     selection_ : dict of ndarray or None
         One entry per candidate of an automatic choice, best first: ``score`` (agreement with the judge), ``wins``
         (share of resamples in which it agrees best), and the settings; ``pandas.DataFrame(selection_)`` is a table.
@@ -203,6 +208,9 @@ class KFRC(FuzzyClusterer):
     importance_weights_: FloatArray | None
     effective_n_features_: float | None
     search_: BandwidthResult | None
+    kernel_: Kernel | None
+    criterion_: Criterion
+    max_anisotropy_: float | None
     selection_: dict[str, Any] | None
     opinion_: Opinion | None
     selection_margin_: float | None
@@ -326,10 +334,10 @@ class KFRC(FuzzyClusterer):
                 if self.n_clusters == AUTO
                 else self._check_clusters(len(data))
             )
-            grid = self._grid()
+            self._check_init(len(data), n_clusters)
             # With one cluster there is nothing to choose or search for.
-            if n_clusters > 1 and grid.is_a_choice and self.bandwidths is None:
-                plan = self._plan_chosen(view, n_clusters, grid, rng, progress)
+            if n_clusters > 1 and self._chooses():
+                plan = self._plan_chosen(view, n_clusters, rng, progress)
             else:
                 plan = self._plan_fixed(view, n_clusters, rng, progress)
         if self.calibrate and self.opinion_ is None:
@@ -349,7 +357,7 @@ class KFRC(FuzzyClusterer):
             random_state=rng,
             progress=progress,
         )
-        if plan.from_choice:
+        if plan.from_choice and isinstance(self.init, str):
             solution = in_order_of_appearance(solution)
         self._store(solution, plan.fuzzifier)
         self._store_stability(plan.fuzzifier, n_clusters)
@@ -366,7 +374,10 @@ class KFRC(FuzzyClusterer):
         if self.kernel == "precomputed":
             return n_init
         numbers = check_positive_int(self.max_clusters, "max_clusters") if self.n_clusters == AUTO else 0
-        return numbers + max(n_init + n_starts, len(self._grid().searches()) + 3)
+        if self._chooses():
+            return numbers + len(self._grid().searches()) + 3  # judging, comparing, clustering
+        searched = self.bandwidths is None and self.n_clusters != 1
+        return numbers + n_init + (n_starts if searched else 0)
 
     def _check_clusters(self, n_samples: int) -> int:
         if self.n_clusters == AUTO:
@@ -374,6 +385,19 @@ class KFRC(FuzzyClusterer):
                 'n_clusters="auto" needs a table of columns to judge by: with kernel="precomputed" give a number'
             )
         return check_clusters_for_fit(self.n_clusters, n_samples)
+
+    def _check_init(self, n_samples: int, n_clusters: int) -> None:
+        """Complain about wrong starts before the long part."""
+        if isinstance(self.init, str):
+            Start.from_name(self.init)
+        else:
+            check_memberships(self.init, "init", shape=(n_samples, n_clusters))
+
+    def _chooses(self) -> bool:
+        """Whether there are candidates to choose from; the paper's optimizer comes with the paper's settings."""
+        if self.kernel == "precomputed" or self.bandwidths is not None:
+            return False
+        return Optimizer.resolve(self.optimizer).follows_levels and self._grid().is_a_choice
 
     def _grid(self) -> Grid:
         """What may be chosen: every "auto" stands for several values, anything else for itself."""
@@ -383,10 +407,7 @@ class KFRC(FuzzyClusterer):
         else:
             with_m = [resolve_fuzzifier(fuzzifier, self.m) for fuzzifier in fuzzifiers]  # type: ignore[arg-type]
         levels = _or_auto(self.level, LEVELS)
-        optimizer = Optimizer.resolve(self.optimizer)
-        if self.level == AUTO and not optimizer.follows_levels:
-            levels = [None]
-        elif self.level != AUTO and self.level is not None:
+        if self.level != AUTO and self.level is not None:
             levels = [check_number(self.level, "level", minimum=-math.inf)]
         anisotropies = [
             check_number(value, "max_anisotropy", minimum=1.0) for value in _or_auto(self.max_anisotropy, ANISOTROPIES)
@@ -430,15 +451,13 @@ class KFRC(FuzzyClusterer):
             )
         return count.best
 
-    def _plan_chosen(
-        self, view: _View, n_clusters: int, grid: Grid, rng: np.random.Generator, progress: Progress
-    ) -> _Plan:
+    def _plan_chosen(self, view: _View, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
         part = view.subset(self.selection_samples, rng)
         selection = choose(
             part.searched,
             part.judged,
             n_clusters,
-            grid,
+            self._grid(),
             Judge.resolve(self.judge),
             options=self._search_options(),
             rng=rng,
@@ -447,11 +466,14 @@ class KFRC(FuzzyClusterer):
         chosen = selection.chosen
         self._store_selection(selection, n_clusters)
         self.search_ = chosen.setting.search
+        self.max_anisotropy_ = chosen.setting.max_anisotropy
         self.threshold_ = self._resolve_threshold(chosen.fuzzifier, n_clusters)
         log_bandwidths = chosen.setting.search.log_bandwidths - np.log(view.scale / view.unit)
         gram = self._place_bandwidths(view, log_bandwidths, chosen.setting.kernel, chosen.setting.criterion, n_clusters)
-        init = chosen.solution.memberships
-        if part is not view:
+        init: Any = chosen.solution.memberships
+        if not isinstance(self.init, str):
+            init = self.init
+        elif part is not view:
             # The other rows join the clusters found on the subset.
             centers = chosen.setting.dissimilarity.gram.centers(chosen.solution.prototypes)
             init = chosen.fuzzifier.memberships(centers.squared_distances(view.searched))
@@ -463,6 +485,7 @@ class KFRC(FuzzyClusterer):
         kernel, criterion = Kernel.resolve(self._fixed("kernel")), Criterion.resolve(self._fixed("criterion"))
         self.threshold_ = self._resolve_threshold(fuzzifier, n_clusters)
         self.search_ = None
+        self.max_anisotropy_ = check_number(self._fixed("max_anisotropy"), "max_anisotropy", minimum=1.0)
         if self.bandwidths is not None:
             given = check_bandwidths(self.bandwidths, view.n_columns)[view.columns]
             log_bandwidths = np.log(given / view.scale)
@@ -475,7 +498,7 @@ class KFRC(FuzzyClusterer):
                 kernel=kernel,
                 criterion=criterion,
                 threshold=self.threshold_,
-                max_anisotropy=self._fixed("max_anisotropy"),
+                max_anisotropy=self.max_anisotropy_,
                 n_starts=self.n_starts,
                 optimizer=self.optimizer,
                 level=self._fixed("level"),
@@ -519,7 +542,9 @@ class KFRC(FuzzyClusterer):
         self.bandwidths_ = self.log_bandwidths_ = self.importance_weights_ = None
         self.effective_n_features_ = None
         self.linear_limit_ = False
-        self._store_spectrum(gram, Criterion.resolve(self._fixed("criterion")), n_clusters)
+        self.kernel_ = self.max_anisotropy_ = None
+        self.criterion_ = Criterion.resolve(self._fixed("criterion"))
+        self._store_spectrum(gram, self.criterion_, n_clusters)
         return _Plan(gram, fuzzifier, self.init)
 
     def _place_bandwidths(
@@ -534,6 +559,7 @@ class KFRC(FuzzyClusterer):
         self.importance_weights_ = importance_weights(relative)
         self.effective_n_features_ = effective_n_features(relative)
         gram = gram_family(view.judged, kernel, self.approximation, self.rank).at(space.bandwidths)
+        self.kernel_, self.criterion_ = kernel, criterion
         self._store_spectrum(gram, criterion, n_clusters)
         self.linear_limit_ = is_linear_limit(view.judged, log_bandwidths, self.eigenvalues_)
         return gram

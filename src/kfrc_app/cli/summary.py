@@ -98,13 +98,15 @@ def _bandwidth_facts(model: KFRC) -> dict[str, Any]:
     assert model.bandwidths_ is not None
     assert model.log_bandwidths_ is not None
     assert model.importance_weights_ is not None
+    assert model.kernel_ is not None
+    assert model.max_anisotropy_ is not None
     weights = model.importance_weights_
     order = np.argsort(-weights.round(3), kind="stable").tolist()
     deviations = np.exp(model.log_bandwidths_)
     return {
-        "kernel": model.kernel,
-        "criterion": model.criterion,
-        "max_anisotropy": float(model.max_anisotropy),
+        "kernel": model.kernel_.name,
+        "criterion": model.criterion_.name,
+        "max_anisotropy": float(model.max_anisotropy_),
         "level": model.search_.level if model.search_ is not None else None,
         "linear_limit": bool(model.linear_limit_),
         "approximation": model.approximation_,

@@ -7,7 +7,6 @@ import numpy as np
 from kfrc import KFRC
 from kfrc._typing import FloatArray, IntArray
 from kfrc.gram import DenseGram, Gram, gram_family
-from kfrc.kernels import Kernel
 from kfrc.spectrum import Spectrum
 
 _SAMPLE_SEED = 0
@@ -54,12 +53,12 @@ def fitted_gram(model: KFRC, X: FloatArray, rows: IntArray) -> Gram:
         The data, or the Gram matrix if the model's kernel is ``"precomputed"``.
     rows : ndarray of shape (k,)
     """
-    if model.log_bandwidths_ is None:
+    if model.log_bandwidths_ is None or model.kernel_ is None:
         return DenseGram(X[np.ix_(rows, rows)])
     columns = np.flatnonzero(np.isfinite(model.log_bandwidths_))
     used = X[:, columns] if len(columns) < X.shape[1] else X
     Z = (used[rows] - used.mean(axis=0)) / used.std(axis=0, ddof=1)
-    return gram_family(Z, Kernel.resolve(model.kernel)).at(np.exp(model.log_bandwidths_[columns]))
+    return gram_family(Z, model.kernel_).at(np.exp(model.log_bandwidths_[columns]))
 
 
 def sphere_coordinates(spectrum: Spectrum) -> FloatArray:

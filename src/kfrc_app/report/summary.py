@@ -131,11 +131,11 @@ def _check_lengths(model: KFRC, X: FloatArray, ids: Sequence[str], labels: Seque
 def _model_facts(model: KFRC) -> dict[str, Any]:
     fuzzifier = model.fuzzifier_
     return {
-        "kernel": model.kernel if isinstance(model.kernel, str) else model.kernel.name,
+        "kernel": "precomputed" if model.kernel_ is None else model.kernel_.name or type(model.kernel_).__name__,
         "fuzzifier": fuzzifier.name or type(fuzzifier).__name__,
         "m": float(fuzzifier.m),
-        "criterion": model.criterion if isinstance(model.criterion, str) else model.criterion.name,
-        "max_anisotropy": finite(model.max_anisotropy),
+        "criterion": model.criterion_.name or type(model.criterion_).__name__,
+        "max_anisotropy": None if model.max_anisotropy_ is None else finite(model.max_anisotropy_),
         "approximation": model.approximation_,
         "approximation_error": float(model.approximation_error_),
         "linear_limit": bool(model.linear_limit_),
