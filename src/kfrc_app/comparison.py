@@ -21,7 +21,7 @@ from kfrc.metrics import (
     uniformity_index,
 )
 from kfrc_app.diagnosis import standardize
-from kfrc_app.fitting import fit_at_default_level, warnings_as_notes
+from kfrc_app.fitting import warnings_as_notes
 
 MAX_SILHOUETTE_ROWS = 2000
 """Silhouettes compare all pairs of rows; beyond this many rows a random sample stands for them."""
@@ -118,7 +118,7 @@ def _run(
     start = time.perf_counter()
     try:
         with warnings_as_notes(notes):
-            model = _fit(method, Z, n_clusters, seed, prepare, notes)
+            model = _fit(method, Z, n_clusters, seed, prepare)
     except (ValueError, MemoryError, ArithmeticError) as error:
         # One method that cannot treat these data must not take the others with it.
         notes.append(" ".join(str(error).split()))
@@ -147,19 +147,11 @@ def _fit(
     n_clusters: int,
     seed: int | None,
     prepare: Callable[[FuzzyClusterer], FuzzyClusterer] | None,
-    notes: list[str],
 ) -> FuzzyClusterer:
-    def make(**settings: Any) -> Any:
-        model = method(n_clusters=n_clusters)
-        known = model.get_params()
-        if "random_state" in known:
-            settings["random_state"] = seed
-        model.set_params(**settings)
-        return model if prepare is None else prepare(model)
-
-    if method is KFRC:
-        return fit_at_default_level(lambda level: make(level=level), Z, notes)
-    return make().fit(Z)
+    model: Any = method(n_clusters=n_clusters)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    return (model if prepare is None else prepare(model)).fit(Z)
 
 
 def _silhouette(Z: np.ndarray[Any, Any], U: np.ndarray[Any, Any], seed: int | None) -> float | None:

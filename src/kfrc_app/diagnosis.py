@@ -15,10 +15,13 @@ from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.spectrum import spectrum_of
-from kfrc_app.fitting import fit_at_default_level
 
 SAFE_SHARE = 0.5
 """Advised m: this share of the way from the hard limit to m*. At m* itself memberships are already nearly uniform."""
+
+DEFAULT_LEVEL = 1.0
+"""Mean log-bandwidth in standard deviations at which stable bandwidths are looked for first: where it works, clusters
+of other than elliptical shape can be told apart. Where nothing is stable at this level, the level is searched."""
 
 PLAIN_FUZZIFIER = "power"
 """The fuzzifier of plain fuzzy c-means."""
@@ -193,7 +196,7 @@ def diagnose(
     data : DataFrame of shape (n_samples, n_features)
     n_clusters : int
     make : callable
-        Builds the unfitted KFRC for a level, see :func:`kfrc_app.fitting.fit_at_default_level`.
+        Builds an unfitted KFRC that looks for bandwidths at a level; None leaves the level to the search.
     notes : list of str, optional
         Remarks made so far.
 
@@ -204,7 +207,7 @@ def diagnose(
     notes = [] if notes is None else notes
     plain = _outlook(_plain_eigenvalue(data), n_clusters)
     try:
-        model = fit_at_default_level(make, data, notes)
+        model = _fit_stable(make, data, notes)
     except InfeasibleBandwidthError as error:
         tuned, best = None, error.best_eigenvalue
         fuzzifier = make(None).fuzzifier
@@ -221,6 +224,19 @@ def diagnose(
         best_eigenvalue=best,
         notes=tuple(notes),
     )
+
+
+def _fit_stable(make: Callable[[float | None], KFRC], data: pd.DataFrame, notes: list[str]) -> KFRC:
+    try:
+        return make(DEFAULT_LEVEL).fit(data)
+    except InfeasibleBandwidthError:
+        model = make(None).fit(data)
+        assert model.search_ is not None  # bandwidths are never given here
+        notes.append(
+            f"no bandwidths at the usual level {DEFAULT_LEVEL:g} keep the clusters from collapsing, so the level was "
+            f"searched: it is {model.search_.level:.2f}"
+        )
+        return model
 
 
 def standardize(data: pd.DataFrame) -> Any:

@@ -42,10 +42,9 @@ def demo(
         wine.target.astype(str),
         (),
     )
-    parameters = {"kernel": "sum", "criterion": "sum", "max_anisotropy": 5.0, "random_state": 0}
     facts, files = fit_table(
         found,
-        Settings(N_CLUSTERS, parameters),
+        Settings(N_CLUSTERS, {"random_state": 0}),
         source="Wine",
         command=options.command_line(context),
         with_report=True,

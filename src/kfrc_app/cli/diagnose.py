@@ -10,10 +10,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from kfrc import KFRC
 from kfrc_app import diagnosis
 from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
-from kfrc_app.cli.fit import Settings
 from kfrc_app.cli.render import heading, line, number, plural, table, title
 from kfrc_app.diagnosis import Diagnosis, Outlook
 from kfrc_app.fitting import warnings_as_notes
@@ -41,14 +41,15 @@ def diagnose(
     )
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")
-    settings = Settings(n_clusters, {"random_state": seed})
     notes = list(found.notes)
     with progress() as bar:
         watcher = FitProgress(bar, "tuning bandwidths")
+
+        def make(level: float | None) -> KFRC:
+            return watcher.attach(KFRC.paper(n_clusters, level=level, optimizer="lbfgs", random_state=seed))
+
         with warnings_as_notes(notes):
-            result = diagnosis.diagnose(
-                found.data, n_clusters, make=lambda level: watcher.attach(settings.make(level)), notes=notes
-            )
+            result = diagnosis.diagnose(found.data, n_clusters, make=make, notes=notes)
     command = options.command_line(context, verb="fit", only=_SHARED_WITH_FIT) + " -o OUT"
     facts = _facts(result, command, notes)
     say_notes(notes)

@@ -15,7 +15,7 @@ from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_
 from kfrc_app.cli.render import show_fit
 from kfrc_app.cli.results import ALL_FILES, render_report, result_files
 from kfrc_app.cli.summary import stability_facts, summarize_fit
-from kfrc_app.fitting import fit_at_default_level, warnings_as_notes
+from kfrc_app.fitting import warnings_as_notes
 from kfrc_app.output import check_output, write_folder
 from kfrc_app.table import STANDARD_INPUT, DataError, Missing, Table, read_dissimilarities, read_table
 
@@ -24,6 +24,8 @@ _TABLE_ONLY = (
     "criterion",
     "max_anisotropy",
     "level",
+    "max_clusters",
+    "calibrate",
     "optimizer",
     "starts",
     "columns",
@@ -39,33 +41,34 @@ class Settings:
 
     Attributes
     ----------
-    n_clusters : int
+    n_clusters : int or "auto"
     parameters : dict
-        Of :class:`kfrc.KFRC`, without its level.
-    level : float, "search" or None
-        None: the default level, and searched where that cannot work.
+        Of :class:`kfrc.KFRC`.
     """
 
-    n_clusters: int
+    n_clusters: int | str
     parameters: dict[str, Any]
-    level: float | str | None = None
 
-    def make(self, level: float | None) -> KFRC:
-        """An unfitted model at a level; None leaves it to the search."""
-        return KFRC(self.n_clusters, level=level, **self.parameters)
+    def make(self) -> KFRC:
+        """An unfitted model."""
+        return KFRC(self.n_clusters, **self.parameters)
 
 
 def fit(
     context: typer.Context,
     data: options.Data,
-    clusters: options.Clusters,
+    clusters: options.ClustersOrAuto,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.", metavar="FOLDER")],
     kernel: options.KernelName = "sum",
     fuzzifier: options.FuzzifierName = "complementary_root",
-    m: options.Fuzziness = None,
+    m: options.Fuzziness = options.AUTO,
     criterion: options.CriterionName = "sum",
-    max_anisotropy: options.Anisotropy = 5.0,
-    level: options.Level = None,
+    max_anisotropy: options.Anisotropy = options.AUTO,
+    level: options.Level = options.AUTO,
+    max_clusters: options.MaxClusters = 10,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Memberships as probabilities, from the judge of the choice.")
+    ] = False,
     optimizer: options.OptimizerName = "lbfgs",
     starts: options.Starts = 5,
     columns: options.Columns = None,
@@ -82,8 +85,7 @@ def fit(
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
 ) -> None:
     """Cluster a table: memberships, a model for new rows, a summary and a report."""
-    n_clusters = options.parse_clusters(clusters)
-    options.check_fuzziness(fuzzifier, m)
+    fuzziness = options.parse_fuzziness(fuzzifier, m)
     out = options.as_path(out)
     check_output(out, force=force, folder=True)
     command = options.command_line(context)
@@ -91,22 +93,28 @@ def fit(
         for name in _TABLE_ONLY:
             if options.typed(context, name):
                 raise typer.BadParameter(f"--{name.replace('_', '-')} has no meaning with --dissimilarity")
-        model: Any = FRC(n_clusters, fuzzifier=fuzzifier, m=m, metric="precomputed", random_state=seed)
+        n_clusters = options.parse_clusters(clusters)
+        if fuzzifier == options.AUTO:
+            raise typer.BadParameter("--fuzzifier auto needs a table: name one")
+        plain_m = None if isinstance(fuzziness, str) else fuzziness
+        model: Any = FRC(n_clusters, fuzzifier=fuzzifier, m=plain_m, metric="precomputed", random_state=seed)
         facts, files = _fit_dissimilarities(data, model, command=command, seed=seed)
     else:
         settings = Settings(
-            n_clusters,
+            clusters if clusters == options.AUTO else options.parse_clusters(clusters),
             {
                 "kernel": kernel,
                 "fuzzifier": fuzzifier,
-                "m": m,
+                "m": fuzziness,
                 "criterion": criterion,
-                "max_anisotropy": max_anisotropy,
+                "max_anisotropy": options.parse_anisotropy(max_anisotropy),
+                "level": options.parse_level(level),
+                "max_clusters": max_clusters,
+                "calibrate": calibrate,
                 "optimizer": optimizer,
                 "n_starts": starts,
                 "random_state": seed,
             },
-            options.parse_level(level),
         )
         found = read_table(
             data,
@@ -145,15 +153,16 @@ def fit_table(
     files : dict
         Content by name.
     """
-    if len(found.data) <= settings.n_clusters:
-        raise DataError(f"{len(found.data)} rows are too few for {settings.n_clusters} clusters")
+    least = options.MIN_CLUSTERS if isinstance(settings.n_clusters, str) else settings.n_clusters
+    if len(found.data) <= least:
+        raise DataError(f"{len(found.data)} rows are too few for {least} clusters")
     notes = list(found.notes)
     seed = settings.parameters["random_state"]
     source = "standard input" if source == STANDARD_INPUT else source
     with progress() as bar:
         watcher = FitProgress(bar, "clustering")
         with warnings_as_notes(notes):
-            model = _fit_at_level(settings, found.data, watcher, notes)
+            model = watcher.attach(settings.make()).fit(found.data)
         model.set_callbacks()  # the model is saved, the progress bar is not
         stability = stability_facts(model, float(model.eigenvalues_[0])) | {
             "threshold": float(model.threshold_),
@@ -184,15 +193,6 @@ def show_files(out: Path, files: dict[str, str | bytes]) -> None:
     console = output()
     console.print()
     console.print(f"Written to {out}/: {', '.join(files)}", soft_wrap=not console.is_terminal)
-
-
-def _fit_at_level(settings: Settings, data: Any, watcher: FitProgress, notes: list[str]) -> KFRC:
-    def make(level: float | None) -> KFRC:
-        return watcher.attach(settings.make(level))
-
-    if settings.level is None:
-        return fit_at_default_level(make, data, notes)
-    return make(None if isinstance(settings.level, str) else settings.level).fit(data)
 
 
 def _fit_dissimilarities(

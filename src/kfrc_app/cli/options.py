@@ -19,27 +19,34 @@ from kfrc_app.table import Missing
 
 AUTO = "auto"
 SEARCH_LEVEL = "search"
+DEFAULT_M = "default"
 USAGE = 2
 MIN_CLUSTERS = 2
 
 
-def one_of(family: type[Registered]) -> Callable[[str | None], str | None]:
-    """A check that a name is in a registry."""
+def one_of(family: type[Registered], *, auto: bool = False) -> Callable[[str | None], str | None]:
+    """A check that a name is in a registry, or "auto" where that is a choice."""
+    names = [*family.registry, AUTO] if auto else list(family.registry)
 
     def check(value: str | None) -> str | None:
-        if value is not None and value not in family.registry:
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(family.registry)}")
+        if value is not None and value not in names:
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}")
         return value
 
     return check
 
 
-def _choice(family: type[Registered], text: str) -> Any:
-    return typer.Option(help=f"{text}: {', '.join(family.registry)}.", callback=one_of(family), metavar="NAME")
+def _choice(family: type[Registered], text: str, *, auto: bool = True) -> Any:
+    names = ", ".join([*family.registry, AUTO] if auto else family.registry)
+    return typer.Option(help=f"{text}: {names}.", callback=one_of(family, auto=auto), metavar="NAME")
 
 
 Data = Annotated[str, typer.Argument(help="CSV, TSV or Parquet file; - for standard input.", metavar="DATA")]
 Clusters = Annotated[str, typer.Option("--clusters", "-c", help="Number of clusters.", metavar="NUMBER")]
+ClustersOrAuto = Annotated[
+    str, typer.Option("--clusters", "-c", help="Number of clusters, or auto.", metavar="NUMBER|auto")
+]
+MaxClusters = Annotated[int, typer.Option(help="Largest number that -c auto tries.", min=2, metavar="NUMBER")]
 Columns = Annotated[
     list[str] | None, typer.Option(help="Cluster by these columns only: names, separated by commas.", metavar="NAMES")
 ]
@@ -57,27 +64,26 @@ Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")
 KernelName = Annotated[str, _choice(Kernel, "Similarity of two rows")]
 FuzzifierName = Annotated[str, _choice(Fuzzifier, "How memberships may spread")]
 CriterionName = Annotated[str, _choice(Criterion, "What the bandwidths maximize")]
-OptimizerName = Annotated[str, _choice(Optimizer, "How the bandwidths are searched")]
+OptimizerName = Annotated[str, _choice(Optimizer, "How the bandwidths are searched", auto=False)]
 Fuzziness = Annotated[
-    float | None, typer.Option("--m", "-m", help="Fuzziness; by default that of the fuzzifier.", metavar="NUMBER")
+    str, typer.Option("--m", "-m", help="Fuzziness: a number, auto, or default.", metavar="NUMBER|auto|default")
 ]
 Anisotropy = Annotated[
-    float, typer.Option(help="Largest ratio of two bandwidths; inf for no bound.", min=1.0, metavar="NUMBER")
+    str, typer.Option(help="Largest ratio of two bandwidths: a number, inf, or auto.", metavar="NUMBER|auto")
 ]
 Starts = Annotated[int, typer.Option(help="Starts of the search.", min=1, metavar="NUMBER")]
 Level = Annotated[
-    str | None,
+    str,
     typer.Option(
-        help="Mean log-bandwidth in standard deviations, or 'search'. By default 1, and searched if that fails.",
-        metavar="NUMBER|search",
+        help="Mean log-bandwidth in standard deviations: a number, auto, or search.", metavar="NUMBER|auto|search"
     ),
 ]
 
 
 def parse_clusters(value: str) -> int:
-    """Number of clusters from what was typed; automatic choice is announced but not there yet."""
+    """Number of clusters from what was typed."""
     if value == AUTO:
-        say_problem("choosing the number of clusters automatically is not available yet: give a number, such as -c 3")
+        say_problem("only `kfrc fit` can choose the number of clusters: give a number here, such as -c 3")
         raise typer.Exit(USAGE)
     try:
         n_clusters = int(value)
@@ -88,22 +94,43 @@ def parse_clusters(value: str) -> int:
     return n_clusters
 
 
-def parse_level(value: str | None) -> float | str | None:
-    """A number, ``"search"``, or None if nothing was typed."""
-    if value is None or value == SEARCH_LEVEL:
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise typer.BadParameter(f"{value!r} is neither a number nor 'search'", param_hint="'--level'") from None
+def parse_level(value: str) -> float | str | None:
+    """A number, ``"auto"``, or None for the search."""
+    return None if value == SEARCH_LEVEL else _number_or_auto(value, "--level", SEARCH_LEVEL)
 
 
-def check_fuzziness(fuzzifier: str, m: float | None) -> None:
-    """Refuse a fuzziness outside the range of the fuzzifier."""
+def parse_anisotropy(value: str) -> float | str:
+    """A number of at least 1, or ``"auto"``."""
+    parsed = _number_or_auto(value, "--max-anisotropy")
+    if not isinstance(parsed, str) and not parsed >= 1:
+        raise typer.BadParameter(f"{value} is too small, at least 1", param_hint="'--max-anisotropy'")
+    return parsed
+
+
+def parse_fuzziness(fuzzifier: str, value: str) -> float | str | None:
+    """A number in the range of the fuzzifier, ``"auto"``, or None for its default."""
+    if value == DEFAULT_M:
+        return None
+    m = _number_or_auto(value, "-m", DEFAULT_M)
+    if isinstance(m, str):
+        return m
+    if fuzzifier == AUTO:
+        raise typer.BadParameter("a number needs a --fuzzifier that it belongs to", param_hint="'-m'")
     try:
         Fuzzifier.resolve(fuzzifier, m=m)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="'-m'") from None
+    return m
+
+
+def _number_or_auto(value: str, flag: str, *others: str) -> float | str:
+    if value == AUTO:
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        allowed = " nor ".join(repr(word) for word in (AUTO, *others))
+        raise typer.BadParameter(f"{value!r} is neither a number nor {allowed}", param_hint=f"'{flag}'") from None
 
 
 def typed(context: typer.Context, name: str) -> bool:

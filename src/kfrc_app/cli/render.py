@@ -79,6 +79,10 @@ def table(console: Console, columns: Sequence[tuple[str, str]], rows: Sequence[S
     console.file.write(text)
 
 
+_SURE, _FAIRLY_SURE = 0.9, 0.7
+"""Shares of resamples in which the judge must stay with a partition to be called so."""
+
+
 def show_fit(console: Console, facts: dict[str, Any]) -> None:
     """Print what a fit found."""
     described = "dissimilarities" if facts["columns"] is None else plural(facts["n_columns"], "column")
@@ -86,6 +90,8 @@ def show_fit(console: Console, facts: dict[str, Any]) -> None:
     title(console, f"{facts['source']}: {rows}, {described}, {clusters}")
     if facts["columns"] is not None:
         _show_columns(console, facts)
+    if facts["choice"] is not None:
+        _show_choice(console, facts)
     _show_stability(console, facts)
     _show_clusters(console, facts)
 
@@ -113,6 +119,28 @@ def _show_columns(console: Console, facts: dict[str, Any]) -> None:
         share = sum(column["importance"] for column in rest)
         line(console, f"and {plural(len(rest), 'more column')}, together {share:.3f} of the importance")
     line(console, f"effective number of columns: {facts['effective_n_columns']:.1f} of {len(columns)}")
+
+
+def _show_choice(console: Console, facts: dict[str, Any]) -> None:
+    choice = facts["choice"]
+    heading(console, f"Chosen among {plural(choice['n_candidates'], 'setting')}, without labels")
+    table(
+        console,
+        [("", "left"), ("", "right"), ("", "left")],
+        [
+            ["fuzziness m", f"{facts['m']:g}", f"of the {facts['fuzzifier'].replace('_', ' ')} fuzzifier"],
+            ["level", f"{facts['level']:g}", "mean log-bandwidth in standard deviations"],
+            ["anisotropy", f"{facts['max_anisotropy']:g}", "largest ratio of two bandwidths allowed"],
+        ],
+    )
+    if choice["n_clusters"] is not None:
+        best = max(found["evidence"] for found in choice["n_clusters"])
+        nearest = sorted(choice["n_clusters"], key=lambda found: -found["evidence"])[:4]
+        behind = ", ".join(f"{found['n_clusters']} ({found['evidence'] - best:.0f})" for found in nearest)
+        line(console, f"number of clusters, with evidence relative to the best: {behind}")
+    support = choice["support"]
+    sure = "sure" if support >= _SURE else "fairly sure" if support >= _FAIRLY_SURE else "not sure: a coin toss"
+    line(console, f"the judge is {sure}: the same partition in {support:.0%} of resamples of the rows")
 
 
 def _show_stability(console: Console, facts: dict[str, Any]) -> None:

@@ -11,6 +11,9 @@ from kfrc import FRC, KFRC, __version__
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.metrics import adjusted_mutual_info_score, adjusted_rand_score, partition_coefficient
 
+_N_CANDIDATES = 10
+"""Candidates of an automatic choice that are listed, best first."""
+
 
 def summarize_fit(
     model: KFRC | FRC,
@@ -62,6 +65,7 @@ def summarize_fit(
         "clusters": _clusters(model),
         "sureness": _sureness(U.max(axis=1)),
         "columns": None,
+        "choice": None,
         "effective_n_columns": None,
         "agreement": _agreement(labels, U),
         "notes": list(notes),
@@ -93,6 +97,34 @@ def stability_facts(model: FuzzyClusterer, leading_eigenvalue: float) -> dict[st
     }
 
 
+def _choice_facts(model: KFRC) -> dict[str, Any] | None:
+    """What was compared to choose the settings, or None if they were all given."""
+    if model.selection_ is None or model.opinion_ is None:
+        return None
+    count = model.cluster_count_
+    return {
+        "n_candidates": len(model.selection_["score"]),
+        "score": float(model.selection_["score"][0]),
+        "margin": model.selection_margin_,
+        "support": model.selection_support_,
+        "judged_as": model.opinion_.name,
+        "n_clusters": None
+        if count is None
+        else [
+            {"n_clusters": int(c), "evidence": float(evidence), "wins": float(wins)}
+            for c, evidence, wins in zip(count["n_clusters"], count["evidence"], count["wins"], strict=True)
+        ],
+        "candidates": [
+            {name: _plain(values[k]) for name, values in model.selection_.items()}
+            for k in range(min(_N_CANDIDATES, len(model.selection_["score"])))
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _bandwidth_facts(model: KFRC) -> dict[str, Any]:
     # Of a table, not of a Gram matrix: the bandwidths are there.
     assert model.bandwidths_ is not None
@@ -108,6 +140,7 @@ def _bandwidth_facts(model: KFRC) -> dict[str, Any]:
         "criterion": model.criterion_.name,
         "max_anisotropy": float(model.max_anisotropy_),
         "level": model.search_.level if model.search_ is not None else None,
+        "choice": _choice_facts(model),
         "linear_limit": bool(model.linear_limit_),
         "approximation": model.approximation_,
         "columns": [

@@ -39,12 +39,13 @@ def draw(records: pd.DataFrame, *, data_dir: str | None = None) -> Figure:
         benchmark = load_benchmark(row.dataset, data_dir)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = KFRC(
+            model = KFRC.paper(
                 int(row.n_clusters),
                 kernel=row.kernel,
                 fuzzifier=row.fuzzifier,
                 criterion=row.criterion,
                 max_anisotropy=row.max_anisotropy,
+                optimizer="lbfgs",
                 random_state=int(row.seed),
             ).fit(benchmark.data)
         axes = figure.add_subplot(n_rows, n_columns, position, projection="3d")
