@@ -14,6 +14,9 @@ _TICKS = (1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 9.0, 17.0, 33.0, 65.0,
 _MIN_TICK_GAP = 11.0
 """Percent of the width between tick labels: they never touch on a phone."""
 
+_SMALLEST_DOT, _LARGEST_DOT = 6.0, 14.0
+"""Pixels across; the area grows with the number of rows."""
+
 
 def bar(value: float, largest: float) -> str:
     """Length of a bar in percent of the longest.
@@ -107,3 +110,47 @@ def _first_change(x: Sequence[float], steps: Sequence[dict[str, Any]], n_apart: 
     apart = [step["n_distinct"] >= n_apart for step in steps]
     last = len(apart) - 1 - apart[::-1].index(True)
     return round(x[last + 1], 2) if last + 1 < len(steps) else None
+
+
+def reliability_chart(reliability: dict[str, Any]) -> dict[str, Any]:
+    """Probability and observed share against the largest membership, in a box of 100 × 100.
+
+    Parameters
+    ----------
+    reliability : dict
+        The ``reliability`` facts of a report.
+
+    Returns
+    -------
+    dict
+        ``diagonal`` (points of a polyline), ``series`` (``kind``, ``line``, ``dots`` with their ``size`` in pixels),
+        ``ticks``.
+    """
+    low, bins = reliability["low"], reliability["bins"]
+    most = max(row["n_rows"] for row in bins)
+
+    def place(u: float) -> float:
+        return 100.0 * (u - low) / (1.0 - low)
+
+    series = []
+    # The labels lie underneath, in larger signs: where both agree, both are seen.
+    for kind, extra in (("label_share", 4.0), ("probability", 0.0)):
+        if bins[0][kind] is None:
+            continue
+        dots = [
+            {
+                "x": round(place(row["membership"]), 2),
+                "y": round(100.0 * (1.0 - row[kind]), 2),
+                "size": round(
+                    extra + _SMALLEST_DOT + (_LARGEST_DOT - _SMALLEST_DOT) * math.sqrt(row["n_rows"] / most), 1
+                ),
+            }
+            for row in bins
+        ]
+        series.append({"kind": kind, "line": " ".join(f"{dot['x']},{dot['y']}" for dot in dots), "dots": dots})
+    values = [low] + [tenth / 10 for tenth in range(1, 11) if place(tenth / 10) >= _MIN_TICK_GAP]
+    ticks: list[dict[str, Any]] = []
+    for value in values:
+        if not ticks or place(value) - ticks[-1]["at"] >= _MIN_TICK_GAP:
+            ticks.append({"at": round(place(value), 2), "text": number(value, 2)})
+    return {"diagonal": f"0,{100.0 * (1.0 - low):.2f} 100,0", "series": series, "ticks": ticks}

@@ -10,7 +10,7 @@ import re
 from importlib import resources
 from typing import Any
 
-from kfrc_app.report.charts import bar, path_chart, sparkline
+from kfrc_app.report.charts import bar, path_chart, reliability_chart, sparkline
 from kfrc_app.report.text import count, number
 
 _SCRIPTS = ("sphere.js", "report.js")
@@ -60,6 +60,7 @@ def render_html(facts: dict[str, Any]) -> str:
         **facts,
         title=_title(facts),
         path_chart=None if facts["path"] is None else path_chart(facts["path"]),
+        reliability_chart=_reliability_chart(facts["reliability"]),
         traces=[sparkline(start["trace"]) for start in facts["search"]["starts"]] if facts["search"] else [],
         scale=_bar_scales(facts),
         style=Markup(_read("style.css")),
@@ -107,7 +108,13 @@ def _bar_scales(facts: dict[str, Any]) -> dict[str, float]:
     spectrum = facts["spectrum"]
     largest = max(*spectrum["eigenvalues"], spectrum["threshold"], 1e-12)
     weights = [column["weight"] for column in facts["importance"]["columns"]] if facts["importance"] else [1.0]
-    return {"spectrum": 1.05 * largest, "importance": 1.02 * max(weights)}
+    numbers = facts["cluster_count"]["numbers"] if facts["cluster_count"] else []
+    least = min((row["evidence"] for row in numbers if row["evidence"] is not None), default=0.0)
+    return {"spectrum": 1.05 * largest, "importance": 1.02 * max(weights), "evidence": max(-least, 1e-12)}
+
+
+def _reliability_chart(reliability: dict[str, Any] | None) -> dict[str, Any] | None:
+    return reliability_chart(reliability) if reliability is not None and reliability["bins"] else None
 
 
 def _words(name: str) -> str:

@@ -15,10 +15,13 @@ from kfrc._typing import FloatArray, IntArray
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from kfrc.spectrum import Spectrum, spectrum_of
+from kfrc_app.report.choice import count_facts, selection_facts
 from kfrc_app.report.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.report.palette import cluster_colors
 from kfrc_app.report.path import fuzzifier_path
 from kfrc_app.report.profiles import cluster_profiles
+from kfrc_app.report.reliability import reliability_facts
+from kfrc_app.report.search import search_facts
 from kfrc_app.report.text import clean, describe_cluster, finite, headline
 
 CLEAR, UNSURE = 0.9, 0.6
@@ -31,7 +34,6 @@ MAX_PICTURE_ROWS = 400
 
 _MAX_LABELS = 30
 _N_EIGENVALUES = 8
-_N_TRACE = 40
 
 
 def summarize(
@@ -106,7 +108,10 @@ def summarize(
         "ambiguous": _ambiguous(model, row_ids),
         "profiles": profiles,
         "path": _path_facts(model, X, shown),
-        "search": _search_facts(model),
+        "selection": selection_facts(model),
+        "cluster_count": count_facts(model),
+        "reliability": reliability_facts(model, labels),
+        "search": search_facts(model),
         "comparison": _comparison(model, labels),
         "notes": [clean(note, 1000) for note in (*notes, *_own_notes(model))],
         "reproduce": {
@@ -305,44 +310,6 @@ def _path_facts(model: KFRC, X: FloatArray, shown: IntArray) -> dict[str, Any] |
             for k in range(len(path.m))
         ],
     }
-
-
-def _search_facts(model: KFRC) -> dict[str, Any] | None:
-    search = model.search_
-    if search is None:
-        return None
-    refined = len(search.candidates) > model.n_starts
-    starts = []
-    for k, candidate in enumerate(search.candidates):
-        last = refined and k == len(search.candidates) - 1
-        path = candidate.stage1_path.values if candidate.stage2_path is None else candidate.stage2_path.values
-        starts.append(
-            {
-                "name": "all rows" if last else f"start {k + 1}",
-                "stage1_eigenvalue": float(candidate.stage1_eigenvalue),
-                "feasible": candidate.feasible,
-                "criterion_value": finite(candidate.criterion_value),
-                "iterations": int(candidate.stage1_iterations + candidate.stage2_iterations),
-                "evaluations": int(candidate.n_evaluations),
-                "trace": _thinned(path),
-                "won": k == search.best,
-            }
-        )
-    return {
-        "starts": starts,
-        "threshold": float(search.threshold),
-        "n_evaluations": int(search.n_evaluations),
-        "refined": refined,
-        "level": float(search.level),
-        "active_level_bound": search.active_level_bound,
-    }
-
-
-def _thinned(values: FloatArray) -> list[float]:
-    values = np.asarray(values)[np.isfinite(values)]
-    if len(values) > _N_TRACE:
-        values = values[np.linspace(0, len(values) - 1, _N_TRACE).round().astype(int)]
-    return [float(value) for value in values]
 
 
 def _comparison(model: KFRC, labels: Sequence[Any] | None) -> dict[str, Any] | None:

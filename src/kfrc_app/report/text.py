@@ -18,6 +18,32 @@ _ALIKE = 1.05
 NOTABLE_DIFFERENCE = 0.5
 """Robust standard deviations from the overall median before a sentence calls a cluster high or low."""
 
+_SETTING_WORDS = {
+    "level": "the level of the bandwidths",
+    "max_anisotropy": "how far bandwidths may differ",
+    "m": "the fuzzifier m",
+    "fuzzifier": "the kind of fuzzifier",
+    "kernel": "the kernel",
+    "criterion": "the criterion",
+}
+
+_JUDGE_WORDS = {
+    "tied_diagonal": "Gaussian clusters with a common diagonal covariance",
+    "tied": "Gaussian clusters with a common full covariance",
+    "diagonal": "Gaussian clusters, each with its own diagonal covariance",
+    "tied_diagonal_t": "heavy-tailed clusters (t distributions) with a common diagonal covariance",
+    "tied_t": "heavy-tailed clusters (t distributions) with a common full covariance",
+}
+
+SURE, COIN_TOSS = 0.95, 0.7
+"""Support from which the judge is called sure, and below which the choice is called close to a coin toss."""
+
+_CLOSE_MARGIN = 0.01
+"""Lead in score up to which the next candidate is said to be nearly as good."""
+
+_SAME_FUZZINESS = 0.02
+"""Mean difference up to which memberships are called as fuzzy as the probabilities."""
+
 
 def clean(value: object, max_length: int = _MAX_NAME) -> str:
     """Any value as text that every encoder takes: no control characters, no lone surrogates, not too long.
@@ -93,7 +119,11 @@ def headline(facts: dict[str, Any]) -> dict[str, Any]:
     return {
         "sentence": "; ".join(parts),
         "verdict": verdict,
-        "points": [sentence for sentence in (_sureness(facts), _columns(importance), _stability(spectrum)) if sentence],
+        "points": [
+            sentence
+            for sentence in (_sureness(facts), _columns(importance), _stability(spectrum), *_doubts(facts))
+            if sentence
+        ],
     }
 
 
@@ -151,6 +181,17 @@ def _stability(spectrum: dict[str, Any]) -> str:
     )
 
 
+def _doubts(facts: dict[str, Any]) -> list[str]:
+    """What speaks against believing an automatic choice."""
+    selection, numbers = facts["selection"], facts["cluster_count"]
+    doubts = []
+    if selection is not None and selection["warning"]:
+        doubts.append(selection["support_sentence"])
+    if numbers is not None and numbers["most_evidence"] == 1:
+        doubts.append(numbers["sentences"][-1])
+    return doubts
+
+
 def describe_cluster(names: Sequence[str], differences: Any, limit: int = 3) -> str:
     """In what a cluster stands out: "high alcohol, low hue"."""
     order = np.argsort(-np.abs(np.asarray(differences)), kind="stable")[:limit].tolist()
@@ -160,3 +201,94 @@ def describe_cluster(names: Sequence[str], differences: Any, limit: int = 3) -> 
         if abs(differences[j]) >= NOTABLE_DIFFERENCE
     ]
     return ", ".join(words) if words else "close to the overall medians"
+
+
+def choice_sentences(selection: dict[str, Any]) -> dict[str, Any]:
+    """What was chosen and by whom, and how sure that is; ``warning`` says whether it is close to a coin toss."""
+    what = listing([_SETTING_WORDS[name] for name in selection["chosen"]]) or "the settings"
+    verb = "was" if len(selection["chosen"]) == 1 else "were"
+    judge = selection["judge"]
+    if selection["is_mixture"]:
+        kind = _JUDGE_WORDS.get(judge, judge.replace("_", " "))
+        who = (
+            f"The judge is a mixture model fitted from the candidate clusterings, here {kind}; "
+            "it gives every row a probability for each cluster."
+        )
+    else:
+        who = f"The judge is “{isolate(judge)}”; it gives every row a probability for each cluster."
+    best = selection["candidates"][0]["score"]
+    how = f"The candidate whose memberships agree best with these probabilities was taken (score {number(best, 3)})."
+    return {
+        "introduction": (
+            f"{what[0].upper()}{what[1:]} {verb} chosen among {count(selection['n_candidates'], 'candidate')}. "
+            f"No labels were used. {who} {how}"
+        ),
+        "support_sentence": _support(selection["support"]),
+        "margin_sentence": _margin(selection["margin"]),
+        "warning": selection["support"] is not None and selection["support"] < COIN_TOSS,
+    }
+
+
+def _support(support: float | None) -> str:
+    if support is None:
+        return ""
+    text = f"On {100 * support:.0f} % of resamples of the rows the judge stays with this partition"
+    if support >= SURE:
+        return f"{text}: it is sure."
+    if support >= COIN_TOSS:
+        return f"{text}: it is fairly sure."
+    toss = "close to a coin toss" if support >= 0.5 else "no better than a coin toss"
+    return f"{text}. That is {toss}: slightly different data could have led to other clusters."
+
+
+def _margin(margin: float | None) -> str:
+    if margin is None:
+        return ""
+    text = f"The chosen candidate leads the next by {number(margin, 2)} in score"
+    return f"{text}: that one agrees with the judge nearly as well." if margin <= _CLOSE_MARGIN else f"{text}."
+
+
+def count_sentences(numbers: dict[str, Any]) -> list[str]:
+    """Why this number of clusters was taken."""
+    chosen, most = numbers["chosen"], numbers["most_evidence"]
+    taken = (
+        f"The judge compared the evidence for {numbers['numbers'][0]['n_clusters']} to "
+        f"{numbers['numbers'][-1]['n_clusters']} clusters; {chosen} were taken."
+    )
+    if most == chosen:
+        return [taken, "That is the number with the most evidence."]
+    if most == 1:
+        return [
+            taken,
+            "A single cluster explains the data better than any other number: treat the clusters as a way to cut the "
+            "data, not as groups that exist.",
+        ]
+    return [
+        taken,
+        f"The most evidence is for {most}, but {chosen} is the smallest number within one standard error of it.",
+    ]
+
+
+def reliability_sentences(reliability: dict[str, Any]) -> list[str]:
+    """Whether memberships are fuzzier or crisper than the judge's probabilities, and what the labels say."""
+    membership, probability = reliability["mean_membership"], reliability["mean_probability"]
+    if probability is None:
+        sentences = [
+            "The memberships of this report are the judge’s probabilities (calibrate=True), so there is nothing to "
+            "compare between the two."
+        ]
+    else:
+        gap = membership - probability
+        verdict = "about as fuzzy as" if abs(gap) <= _SAME_FUZZINESS else "fuzzier than" if gap < 0 else "crisper than"
+        sentences = [
+            f"On average the largest membership is {membership:.2f}, and the judge gives that cluster a probability of "
+            f"{probability:.2f}: the memberships are {verdict} the judge’s probabilities.",
+            "calibrate=True gives the judge’s probabilities as memberships.",
+        ]
+    share = reliability["label_share"]
+    if share is not None:
+        sentences.append(
+            f"By the labels, which were not used, {100 * share:.0f} % of the rows have the most frequent label of "
+            "their cluster."
+        )
+    return sentences
