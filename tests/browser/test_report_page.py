@@ -164,6 +164,20 @@ def test_everything_in_the_pictures_can_be_reached_by_keyboard(page):
     assert unnamed == []
 
 
+def test_reliability_curve_and_choice_are_drawn_inside_their_boxes(page):
+    plot = by_id(page, "reliability").find_element("css selector", ".plot")
+    inside = page.execute_script(
+        """
+        const box = arguments[0].getBoundingClientRect();
+        return [...arguments[0].querySelectorAll(".series path")].map((dot) => dot.getBoundingClientRect())
+            .every((r) => r.left >= box.left - 12 && r.right <= box.right + 12 && r.top >= box.top - 12);
+        """,
+        plot,
+    )
+    assert inside
+    assert "(chosen)" in by_id(page, "choice").text
+
+
 def test_dark_mode_repaints_the_pictures(page):
     before = page.execute_script(PIXELS, "heat-canvas")
     feature = {"name": "prefers-color-scheme", "value": "dark"}
@@ -183,6 +197,11 @@ def test_phone_needs_no_sideways_scrolling(start_browser, report):
     width = phone.execute_script("return document.documentElement.scrollWidth")
     assert phone.execute_script("return window.innerWidth") == 390
     assert width <= 390
+    broken = phone.execute_script(
+        "return [...document.querySelectorAll('#choice td, #choice tbody th')]"
+        ".filter((e) => e.clientHeight > 45).length"
+    )
+    assert broken == 0
     outside = phone.execute_script(
         "return [...document.querySelectorAll('h1, h2, p, canvas, dd, li, .card, .chart')]"
         ".filter((e) => !e.closest('.scroll, nav') && e.getBoundingClientRect().right > 391).map((e) => e.outerHTML)"

@@ -9,14 +9,17 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from kfrc import KFRC, TrivialPartitionWarning, UniformCollapseWarning
+from kfrc.exceptions import NoStructureWarning
+from kfrc.metrics import adjusted_rand_score
 from kfrc.spectrum import leading_spectrum
 from kfrc_app.report import render_html, summarize
-from kfrc_app.report.charts import path_chart
+from kfrc_app.report.charts import path_chart, reliability_chart
 from kfrc_app.report.geometry import sample_rows
 from kfrc_app.report.palette import blend_colors, cluster_colors
 from kfrc_app.report.path import count_distinct, fuzzifier_path, m_grid
 from kfrc_app.report.profiles import cluster_profiles, robust_scale, weighted_medians
-from kfrc_app.report.text import clean, isolate, number
+from kfrc_app.report.reliability import has_majority_label
+from kfrc_app.report.text import choice_sentences, clean, count_sentences, isolate, number, reliability_sentences
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -42,7 +45,19 @@ def wine_frame():
 
 @pytest.fixture(scope="module")
 def model(wine_frame):
-    return KFRC(3, level=1.0, random_state=0).fit(wine_frame.to_numpy())
+    """With the settings of the paper, none of them chosen."""
+    return KFRC.paper(3, level=1.0, optimizer="lbfgs", random_state=0).fit(wine_frame.to_numpy())
+
+
+@pytest.fixture(scope="module")
+def chosen(wine_frame):
+    """With settings that were chosen."""
+    return KFRC(3, random_state=0).fit(wine_frame.to_numpy())
+
+
+@pytest.fixture(scope="module")
+def chosen_facts(chosen, wine_frame):
+    return summarize(chosen, wine_frame, labels=load_wine().target)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +112,8 @@ def test_facts_equal_attributes(facts, model, wine_frame):
 
 def test_threshold_shown_is_tau_whatever_the_search_was_asked_for():
     iris = load_iris(as_frame=True).data
-    model = KFRC(3, fuzzifier="power", level=1.0, threshold=0.1, random_state=0).fit(iris.to_numpy())
+    model = KFRC.paper(3, fuzzifier="power", level=1.0, threshold=0.1, optimizer="lbfgs", random_state=0)
+    model.fit(iris.to_numpy())
     facts = summarize(model, iris)
     assert (facts["spectrum"]["threshold"], facts["search"]["threshold"]) == (0.5, 0.1)
 
@@ -111,9 +127,10 @@ def test_same_input_gives_the_same_page(model, wine_frame):
     assert first == second
 
 
-def test_labels_are_compared_and_marked_as_unused(facts, page):
+def test_labels_are_compared_and_marked_as_unused(facts, page, model):
     assert np.sum(facts["comparison"]["table"]) == 178
-    assert facts["comparison"]["adjusted_rand"] == pytest.approx(0.788, abs=1e-3)
+    agreement = adjusted_rand_score(load_wine().target, model.labels_)
+    assert facts["comparison"]["adjusted_rand"] == pytest.approx(agreement)
     assert "not used for the clustering" in page
     assert "Compared with the labels" not in render_html(facts | {"comparison": None})
 
@@ -345,3 +362,172 @@ def test_text_is_clean():
     assert isolate("plain") == "plain"
     assert number(float("nan")) == "–"
     assert number(1234567.8) == "1,234,568"
+
+
+def text_of(page, section):
+    """What a reader sees of a section, in one line."""
+    (inside,) = re.findall(rf'<section id="{section}">(.*?)</section>', page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]*>", " ", inside).split())
+
+
+def test_choice_equals_attributes(chosen, chosen_facts):
+    selection = chosen_facts["selection"]
+    assert selection["n_candidates"] == len(chosen.selection_["score"])
+    assert (selection["support"], selection["margin"]) == (chosen.selection_support_, chosen.selection_margin_)
+    assert selection["judge"] == chosen.opinion_.name
+    assert selection["chosen"] == ["level", "max_anisotropy", "m"]
+    for k, row in enumerate(selection["candidates"]):
+        for name in ("score", "wins", "max_anisotropy", "level", "m"):
+            assert row[name] == chosen.selection_[name][k]
+    best = selection["candidates"][0]
+    assert best["m"] == chosen.fuzzifier_.m
+    assert best["max_anisotropy"] == chosen.max_anisotropy_
+    assert best["level"] == chosen.search_.level
+    assert json.loads(json.dumps(chosen_facts, allow_nan=False)) == chosen_facts
+
+
+def test_choice_is_told_in_words(chosen, chosen_facts):
+    text = text_of(render_html(chosen_facts), "choice")
+    n_candidates = len(chosen.selection_["score"])
+    for words in (
+        "No labels were used",
+        "mixture model",
+        f"On {100 * chosen.selection_support_:.0f} % of resamples",
+        f"chosen among {n_candidates} candidates",
+        f"The best 8 of {n_candidates} are listed",
+        "1 (chosen)",
+    ):
+        assert words in text
+
+
+def test_bandwidths_of_a_choice_are_not_told_as_starts(chosen, chosen_facts, facts, page):
+    assert chosen_facts["search"]["followed"]
+    text = text_of(render_html(chosen_facts), "search")
+    assert "stage 1" not in text
+    assert f"{chosen.search_.eigenvalues[0]:.4f}" in text
+    assert not facts["search"]["followed"]
+    assert "stage 1" in text_of(page, "search")
+
+
+def test_level_left_to_the_search_shows_its_starts():
+    iris = load_iris(as_frame=True).data
+    facts = summarize(KFRC(3, level=None, n_starts=2, random_state=0).fit(iris.to_numpy()), iris)
+    assert facts["selection"]["chosen"] == ["max_anisotropy", "m"]
+    assert not facts["search"]["followed"]
+    assert len(facts["search"]["starts"]) == 2
+
+
+def test_fixed_settings_have_no_choice_to_show(facts, page):
+    assert [facts[name] for name in ("selection", "cluster_count", "reliability")] == [None] * 3
+    for section in ("choice", "reliability"):
+        assert f'id="{section}"' not in page
+        assert f'href="#{section}"' not in page
+
+
+@pytest.mark.parametrize(
+    ("support", "words", "warning"),
+    [
+        (1.0, "it is sure", False),
+        (0.8, "fairly sure", False),
+        (0.6, "close to a coin toss", True),
+        (0.2, "no better than a coin toss", True),
+    ],
+)
+def test_support_is_told_in_words(chosen_facts, support, words, warning):
+    sentences = choice_sentences(chosen_facts["selection"] | {"support": support})
+    assert words in sentences["support_sentence"]
+    assert sentences["warning"] == warning
+
+
+def test_judge_without_a_mixture_is_named(chosen_facts):
+    selection = chosen_facts["selection"] | {"is_mixture": False, "judge": "oracle", "margin": None}
+    sentences = choice_sentences(selection)
+    assert "The judge is “oracle”" in sentences["introduction"]
+    assert sentences["margin_sentence"] == ""
+
+
+def test_number_of_clusters_shows_its_evidence():
+    iris = load_iris(as_frame=True).data
+    model = KFRC("auto", max_clusters=4, random_state=0).fit(iris.to_numpy())
+    facts = summarize(model, iris)
+    count, table = facts["cluster_count"], model.cluster_count_
+    assert [row["n_clusters"] for row in count["numbers"]] == [1, 2, 3, 4]
+    np.testing.assert_allclose(
+        [row["evidence"] for row in count["numbers"]], table["evidence"] - table["evidence"].max()
+    )
+    assert [row["wins"] for row in count["numbers"]] == table["wins"].tolist()
+    assert [row["n_clusters"] for row in count["numbers"] if row["chosen"]] == [model.n_clusters_]
+    text = text_of(render_html(facts), "choice")
+    assert "The number of clusters" in text
+    assert f"{model.n_clusters_} (chosen)" in text
+
+
+def test_data_without_clusters_say_so():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)))
+    with pytest.warns(NoStructureWarning):
+        model = KFRC("auto", max_clusters=3, random_state=0).fit(frame.to_numpy())
+    facts = summarize(model, frame)
+    assert "A single cluster explains the data better" in " ".join(facts["headline"]["points"])
+    assert facts["cluster_count"]["most_evidence"] == 1
+
+
+def test_fewer_clusters_than_the_most_evidence_are_explained():
+    numbers = [{"n_clusters": n} for n in (1, 2, 3, 4)]
+    sentences = count_sentences({"numbers": numbers, "chosen": 2, "most_evidence": 4})
+    assert "2 is the smallest number within one standard error" in sentences[1]
+
+
+def test_reliability_compares_memberships_with_probabilities(chosen, chosen_facts):
+    reliability = chosen_facts["reliability"]
+    rows = np.arange(178)
+    surest, believed = chosen.memberships_.max(axis=1), chosen.calibrated_memberships_[rows, chosen.labels_]
+    assert reliability["mean_membership"] == pytest.approx(surest.mean())
+    assert reliability["mean_probability"] == pytest.approx(believed.mean())
+    bins = reliability["bins"]
+    assert sum(row["n_rows"] for row in bins) == 178
+    for row in bins:
+        assert row["low"] - 1e-12 <= row["membership"] <= row["high"] + 1e-12
+    last = surest >= bins[-1]["low"]
+    assert bins[-1]["n_rows"] == last.sum()
+    assert bins[-1]["probability"] == pytest.approx(believed[last].mean())
+    right = has_majority_label(chosen.labels_, load_wine().target)
+    assert bins[-1]["label_share"] == pytest.approx(right[last].mean())
+
+
+def test_reliability_curve_is_drawn_with_its_numbers(chosen_facts):
+    page = render_html(chosen_facts)
+    text = text_of(page, "reliability")
+    assert "labels not used" in text
+    assert "calibrate=True" in text
+    assert 'aria-label="Reliability curve' in page
+    chart = reliability_chart(chosen_facts["reliability"])
+    assert [series["kind"] for series in chart["series"]] == ["label_share", "probability"]
+    for series in chart["series"]:
+        assert len(series["dots"]) == len(chosen_facts["reliability"]["bins"])
+        assert all(0 <= dot["x"] <= 100 and 0 <= dot["y"] <= 100 for dot in series["dots"])
+
+
+@pytest.mark.parametrize(
+    ("membership", "words"), [(0.7, "fuzzier than"), (0.9, "crisper than"), (0.81, "about as fuzzy as")]
+)
+def test_fuzzier_or_crisper_is_said(membership, words):
+    facts = {"mean_membership": membership, "mean_probability": 0.8, "label_share": None}
+    assert f"the memberships are {words} the judge’s probabilities" in reliability_sentences(facts)[0]
+
+
+def test_calibrated_memberships_need_no_curve(wine_frame):
+    model = KFRC(3, calibrate=True, random_state=0).fit(wine_frame.to_numpy())
+    facts = summarize(model, wine_frame)
+    assert facts["reliability"]["bins"] == []
+    page = render_html(facts)
+    assert "are the judge’s probabilities" in text_of(page, "reliability")
+    assert "Reliability curve" not in page
+    assert "minimize the fuzzy objective" in text_of(page, "fuzzifier")
+    labeled = summarize(model, wine_frame, labels=load_wine().target)["reliability"]
+    assert [series["kind"] for series in reliability_chart(labeled)["series"]] == ["label_share"]
+
+
+def test_limited_fit_below_its_critical_value_is_called_safe_there(collapsing, wine_frame):
+    page = render_html(summarize(collapsing, wine_frame))
+    assert "Safe at this fuzzifier." in page
+    assert "m = 1.3 lies below the critical m* = 3.07" in page
