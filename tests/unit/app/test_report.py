@@ -10,7 +10,6 @@ from sklearn.datasets import load_iris, load_wine
 
 from kfrc import KFRC, TrivialPartitionWarning, UniformCollapseWarning
 from kfrc.exceptions import NoStructureWarning
-from kfrc.metrics import adjusted_rand_score
 from kfrc.spectrum import leading_spectrum
 from kfrc_app.report import render_html, summarize
 from kfrc_app.report.charts import path_chart, reliability_chart
@@ -127,10 +126,9 @@ def test_same_input_gives_the_same_page(model, wine_frame):
     assert first == second
 
 
-def test_labels_are_compared_and_marked_as_unused(facts, page, model):
+def test_labels_are_compared_and_marked_as_unused(facts, page):
     assert np.sum(facts["comparison"]["table"]) == 178
-    agreement = adjusted_rand_score(load_wine().target, model.labels_)
-    assert facts["comparison"]["adjusted_rand"] == pytest.approx(agreement)
+    assert facts["comparison"]["adjusted_rand"] == pytest.approx(0.788, abs=1e-3)
     assert "not used for the clustering" in page
     assert "Compared with the labels" not in render_html(facts | {"comparison": None})
 
