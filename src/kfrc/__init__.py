@@ -8,6 +8,7 @@ from kfrc.exceptions import (
     InfeasibleBandwidthError,
     KFRCError,
     NonEuclideanWarning,
+    NoStructureWarning,
     TrivialPartitionWarning,
     UniformCollapseWarning,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "KFRCError",
     "NegativeDistanceError",
     "NonEuclideanWarning",
+    "NoStructureWarning",
     "TrivialPartitionWarning",
     "UniformCollapseWarning",
     "__version__",

@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from kfrc import KFRC, InfeasibleBandwidthError
+from kfrc import KFRC
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc_app.cli.results import ALL_FILES, MEMBERSHIPS, MODEL, SUMMARY
-from kfrc_app.fitting import DEFAULT_LEVEL
 
 LIGHT = ("--no-report", "--starts", "1")
 
@@ -23,7 +22,7 @@ def test_all_results_are_written_and_agree_with_the_library(run, iris_csv, iris_
     assert "λ₁ ≥ τ: no" in ended.out
     assert "adjusted Rand index" in ended.out
     X = iris_frame.drop(columns="species")
-    expected = KFRC(3, level=1.0, random_state=0).fit(X)
+    expected = KFRC(3, random_state=0).fit(X)
     found = pd.read_csv(out / MEMBERSHIPS)
     assert list(found.columns) == ["id", "label", "cluster_0", "cluster_1", "cluster_2"]
     np.testing.assert_allclose(found.filter(like="cluster_"), expected.memberships_, atol=1e-9)
@@ -108,18 +107,36 @@ def test_a_dissimilarity_matrix_may_have_names(run, iris_frame, tmp_path, names)
     assert ids.tolist() == ([str(j + 1) for j in range(len(X))] if names == "none" else labels)
 
 
-def test_the_level_is_searched_where_the_default_one_cannot_work(run, iris_csv, tmp_path, monkeypatch):
-    fit = KFRC.fit
-
-    def fail_at_the_default(self, X, y=None):
-        if self.level == DEFAULT_LEVEL:
-            raise InfeasibleBandwidthError("none", best_eigenvalue=0.1, threshold=0.2)
-        return fit(self, X, y)
-
-    monkeypatch.setattr(KFRC, "fit", fail_at_the_default)
+def test_what_was_chosen_is_said_and_recorded(run, iris_csv, iris_frame, tmp_path):
     ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", *LIGHT)
-    assert any("the level was searched" in note for note in ended.document["notes"])
-    assert ended.document["stability"]["stable"]
+    expected = KFRC(3, n_starts=1, random_state=0).fit(iris_frame.drop(columns="species"))
+    choice = ended.document["choice"]
+    assert choice["n_candidates"] == len(expected.selection_["score"])
+    assert choice["support"] == expected.selection_support_
+    assert choice["candidates"][0]["m"] == ended.document["m"] == expected.fuzzifier_.m
+    shown = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--force", *LIGHT)
+    assert "Chosen among" in shown.out
+
+
+def test_nothing_is_chosen_where_everything_is_given(run, iris_csv, tmp_path):
+    given = ("-m", "default", "--level", "1", "--max-anisotropy", "5")
+    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", *given, *LIGHT)
+    assert ended.document["choice"] is None
+    assert (ended.document["m"], ended.document["max_anisotropy"]) == (2.0, 5.0)
+
+
+def test_the_number_of_clusters_can_be_chosen(run, iris_csv, tmp_path):
+    ended = run("fit", iris_csv, "-c", "auto", "--max-clusters", "4", "-o", tmp_path / "out", "--json", *LIGHT)
+    tried = ended.document["choice"]["n_clusters"]
+    assert [found["n_clusters"] for found in tried] == [1, 2, 3, 4]
+    assert ended.document["n_clusters"] in (2, 3, 4)
+
+
+def test_calibrated_memberships_are_the_probabilities(run, iris_csv, iris_frame, tmp_path):
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--calibrate", *LIGHT)
+    found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)
+    expected = KFRC(3, n_starts=1, random_state=0).fit(iris_frame.drop(columns="species"))
+    np.testing.assert_allclose(found.filter(like="cluster_"), expected.calibrated_memberships_, atol=1e-9)
 
 
 def test_a_given_level_is_kept(run, iris_csv, tmp_path):
@@ -158,7 +175,9 @@ def test_force_replaces_results_and_leaves_other_files_alone(run, iris_csv, tmp_
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-c", "auto"), "not available yet"),
+        (("-c", "3", "-m", "much"), "neither a number"),
+        (("-c", "auto", "--dissimilarity"), "only"),
+        (("-c", "3", "-m", "1.5", "--fuzzifier", "auto"), "--fuzzifier"),
         (("-c", "many"), "whole number"),
         (("-c", "1"), "too few"),
         (("-c", "3", "--kernel", "cubic"), "sum, product"),
@@ -179,11 +198,6 @@ def test_wrong_usage_ends_with_two(run, iris_csv, tmp_path, arguments, words):
     assert words in ended.err
     assert ended.out == ""
     assert not (tmp_path / "out").exists()
-
-
-def test_automatic_choice_is_answered_in_one_line(run, iris_csv, tmp_path):
-    ended = run("fit", iris_csv, "-c", "auto", "-o", tmp_path / "out", code=2)
-    assert len(ended.err.splitlines()) == 1
 
 
 def test_names_in_the_data_cannot_steer_the_terminal(run, iris_frame, tmp_path):

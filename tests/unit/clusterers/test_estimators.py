@@ -26,6 +26,7 @@ from kfrc.stability import critical_fuzzifier
 from strategies import FUZZIFIERS, Blend, PlainPower
 
 FAST = {"n_starts": 1, "n_init": 2, "random_state": 0}
+FIXED = {**FAST, "optimizer": "lbfgs"}  # with KFRC.paper: nothing is chosen
 ESTIMATORS = [FRC(3, n_init=2, random_state=0), KFRC(3, **FAST)]
 both = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
 
@@ -37,7 +38,7 @@ def X(blobs):
 
 @pytest.fixture(scope="module")
 def fitted_kfrc(wine):
-    return KFRC(3, n_starts=2, random_state=0).fit(wine)
+    return KFRC.paper(3, n_starts=2, optimizer="lbfgs", random_state=0).fit(wine)
 
 
 # --- fitted attributes ---
@@ -80,14 +81,14 @@ def test_kfrc_attributes_describe_the_bandwidths(fitted_kfrc, wine):
 @pytest.mark.parametrize("name", ["quadratic", "complementary_root"])
 @pytest.mark.parametrize("max_anisotropy", [1.0, 25.0])
 def test_successful_search_for_the_threshold_ends_stable(iris, criterion, name, max_anisotropy):
-    fit = KFRC(3, fuzzifier=name, criterion=criterion, max_anisotropy=max_anisotropy, **FAST).fit(iris)
+    fit = KFRC.paper(3, fuzzifier=name, criterion=criterion, max_anisotropy=max_anisotropy, **FIXED).fit(iris)
     assert fit.stable_
     assert fit.critical_m_ == np.inf
 
 
 @pytest.mark.parametrize(("criterion", "kernel"), [("log_sum", "sum"), ("log_sum", "product"), ("gap", "product")])
 def test_search_that_ends_on_the_threshold_is_stable(wine, criterion, kernel):
-    fit = KFRC(3, fuzzifier="power", m=1.5, criterion=criterion, kernel=kernel, **FAST).fit(wine)
+    fit = KFRC.paper(3, fuzzifier="power", m=1.5, criterion=criterion, kernel=kernel, **FIXED).fit(wine)
     assert fit.eigenvalues_[0] == pytest.approx(fit.threshold_, abs=1e-5), "the constraint is meant to be active here"
     assert fit.stable_
     assert fit.critical_m_ == np.inf
@@ -341,8 +342,13 @@ class Recorder:
 
 @pytest.mark.parametrize(
     ("estimator", "n_tasks"),
-    [(FRC(3, n_init=2, random_state=0), 2), (KFRC(3, n_starts=2, n_init=3, random_state=0), 5)],
-    ids=["FRC", "KFRC"],
+    [
+        (FRC(3, n_init=2, random_state=0), 2),
+        (KFRC.paper(3, n_starts=2, n_init=3, optimizer="lbfgs", random_state=0), 5),
+        (KFRC(3, n_starts=2, random_state=0), 3 + 3),  # three anisotropies, then judging, comparing, clustering
+        (KFRC("auto", max_clusters=4, n_starts=2, random_state=0), 3 + 3 + 3),
+    ],
+    ids=["FRC", "KFRC.paper", "KFRC", "number of clusters"],
 )
 def test_callbacks_see_the_fit_and_each_of_its_parts(estimator, n_tasks, X):
     recorder = Recorder()
@@ -369,7 +375,7 @@ def test_verbose_prints_one_line_per_part_and_silence_is_the_default(estimator, 
     assert capsys.readouterr().out == ""
     fit = clone(estimator).set_params(verbose=1).fit(X)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == fit.n_init + getattr(fit, "n_starts", 0)
+    assert len(lines) == (fit.n_init if isinstance(fit, FRC) else 6)
     assert all(line.startswith(f"{type(fit).__name__}: ") for line in lines)
 
 
@@ -405,7 +411,7 @@ def test_number_of_workers_does_not_change_the_result(iris):
 def test_permuting_samples_permutes_the_fit(blobs):
     X, _ = blobs
     order = np.random.default_rng(0).permutation(len(X))
-    here, there = KFRC(3, **FAST).fit(X), KFRC(3, **FAST).fit(X[order])
+    here, there = KFRC.paper(3, **FIXED).fit(X), KFRC.paper(3, **FIXED).fit(X[order])
     assert_allclose(there.bandwidths_, here.bandwidths_, rtol=1e-3)
     overlap = here.memberships_[order].T @ there.memberships_
     match = overlap.argmax(axis=1)

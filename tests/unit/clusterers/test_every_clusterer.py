@@ -24,7 +24,7 @@ from kfrc import (
 )
 
 ALL = [
-    KFRC(3, random_state=0, n_starts=2, n_init=2),
+    KFRC.paper(3, optimizer="lbfgs", random_state=0, n_starts=2, n_init=2),
     FRC(3, random_state=0, n_init=2),
     FCM(3, random_state=0, n_init=2),
     RFCM(3, random_state=0, n_init=2),

@@ -1,0 +1,198 @@
+"""Automatic choice: what is compared, what is chosen, and what the estimator says of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from kfrc import KFRC
+from kfrc.exceptions import NoStructureWarning
+from kfrc.fuzzifiers import Quadratic
+from kfrc.judges import Judge, Opinion
+from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
+from kfrc.selection import ANISOTROPIES, FUZZINESS, LEVELS, fuzzifier_path
+from kfrc.simulation import make_study_dataset, study_designs
+
+
+@pytest.fixture(scope="module")
+def data():
+    (design,) = [
+        d
+        for d in study_designs()
+        if (d.n_clusters, d.average_overlap, d.spherical, d.balanced, d.n_noise) == (4, 0.01, True, True, 5)
+    ][:1]
+    return make_study_dataset(design, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def fit(data):
+    return KFRC(4, n_starts=2, random_state=0).fit(data.X)
+
+
+def test_every_combination_is_listed_once_best_first(fit):
+    table = fit.selection_
+    settings = set(zip(table["max_anisotropy"], table["level"], table["m"], strict=True))
+    assert len(settings) == len(table["score"]) <= len(ANISOTROPIES) * len(LEVELS) * len(FUZZINESS)
+    assert (np.diff(table["score"]) <= 0).all()
+    assert table["wins"].sum() == pytest.approx(1.0)
+    assert fit.selection_margin_ == pytest.approx(table["score"][0] - table["score"][1])
+    assert 0 <= fit.selection_support_ <= 1
+
+
+def test_the_first_of_the_table_is_what_was_fitted(fit):
+    first = {name: values[0] for name, values in fit.selection_.items()}
+    assert (first["m"], first["max_anisotropy"], first["level"]) == (
+        fit.fuzzifier_.m,
+        fit.max_anisotropy_,
+        fit.search_.level,
+    )
+    assert first["lambda1"] == pytest.approx(fit.eigenvalues_[0], rel=1e-6)
+    assert np.log(fit.bandwidths_ / fit.bandwidths_.min()).max() <= np.log(25.0) + 12  # columns have their own units
+    assert np.ptp(fit.log_bandwidths_) <= np.log(first["max_anisotropy"]) + 1e-9
+
+
+def test_no_candidate_can_collapse(fit):
+    assert (fit.selection_["m"] < fit.selection_["critical_m"]).all()
+    assert fit.fuzzifier_.m < fit.critical_m_
+    assert fit.status_ == "converged"
+
+
+def test_memberships_are_a_solution_of_the_chosen_problem(fit, data):
+    assert_allclose(fit.predict_proba(data.X), fit.memberships_, atol=1e-4)
+    assert (np.diff(fit.objective_path_) <= 1e-9).all()
+    score = frobenius_adjusted_rand_score(fit.opinion_.posterior, fit.memberships_)
+    assert score == pytest.approx(fit.selection_["score"][0], abs=0.02)
+
+
+def test_the_choice_is_better_than_the_fixed_settings(fit, data):
+    fixed = KFRC.paper(4, optimizer="lbfgs", random_state=0).fit(data.X)
+    chosen = frobenius_adjusted_rand_score(data.posteriors, fit.memberships_)
+    assert chosen > 0.8
+    assert chosen > frobenius_adjusted_rand_score(data.posteriors, fixed.memberships_)
+
+
+def test_same_seed_same_choice_with_any_number_of_jobs(fit, data):
+    again = KFRC(4, n_starts=2, random_state=0, n_jobs=2).fit(data.X)
+    assert_array_equal(again.memberships_, fit.memberships_)
+    assert_array_equal(again.selection_["score"], fit.selection_["score"])
+
+
+def test_units_do_not_matter(fit, data):
+    other = KFRC(4, n_starts=2, random_state=0).fit(data.X * np.logspace(-3, 3, data.X.shape[1]) + 5.0)
+    assert_allclose(other.memberships_, fit.memberships_, atol=1e-4)
+
+
+def test_calibrated_memberships_are_closer_to_the_truth(fit, data):
+    calibrated = KFRC(4, calibrate=True, n_starts=2, random_state=0).fit(data.X)
+    assert_allclose(calibrated.memberships_, fit.calibrated_memberships_, atol=1e-12)
+    assert_allclose(calibrated.predict_proba(data.X), calibrated.memberships_, atol=1e-12)
+    assert_array_equal(calibrated.labels_, calibrated.memberships_.argmax(axis=1))
+    truth = data.posteriors
+    assert frobenius_adjusted_rand_score(truth, calibrated.memberships_) > frobenius_adjusted_rand_score(
+        truth, fit.memberships_
+    )
+    assert adjusted_rand_score(fit.labels_, calibrated.labels_) > 0.7  # clusters carry the same numbers
+    assert (fit.labels_ == calibrated.labels_).mean() > 0.8
+
+
+def test_calibration_needs_a_judge(data):
+    with pytest.raises(ValueError, match="needs an automatic choice"):
+        KFRC.paper(4, calibrate=True, optimizer="lbfgs", n_starts=1, random_state=0).fit(data.X)
+
+
+@pytest.mark.parametrize(
+    "given", [{"m": 1.3}, {"level": 1.0}, {"max_anisotropy": 5.0}, {"fuzzifier": "quadratic"}, {"kernel": "linear"}]
+)
+def test_what_is_given_is_kept_and_the_rest_chosen(data, given):
+    fit = KFRC(4, n_starts=2, random_state=0, **given).fit(data.X)
+    for name, value in given.items():
+        assert set(fit.selection_[name].tolist()) == {value}
+    assert len(fit.selection_["score"]) > 1
+
+
+def test_everything_can_be_chosen(data):
+    fit = KFRC(4, kernel="auto", fuzzifier="auto", criterion="auto", n_starts=1, random_state=0).fit(data.X[:80])
+    assert set(fit.selection_["kernel"]) == {"sum", "product"}
+    assert set(fit.selection_["criterion"]) == {"sum", "gap"}
+    assert set(fit.selection_["fuzzifier"]) == {"complementary_root", "quadratic"}
+    assert fit.kernel_.name == fit.selection_["kernel"][0]
+
+
+def test_where_nothing_can_be_chosen_auto_is_the_paper(data):
+    K = data.X @ data.X.T
+    assert KFRC(4, kernel="precomputed", random_state=0).fit(K).fuzzifier_.m == 2.0
+    with pytest.raises(ValueError, match="precomputed"):
+        KFRC("auto", kernel="precomputed").fit(K)
+    given = KFRC(4, bandwidths=np.full(data.X.shape[1], 3.0), random_state=0).fit(data.X)
+    assert given.selection_ is None
+    assert given.fuzzifier_.m == 2.0
+
+
+def test_the_paper_is_one_word_away():
+    assert KFRC.paper(5, n_starts=2).get_params() == {
+        **KFRC(5).get_params(),
+        "m": None,
+        "level": None,
+        "max_anisotropy": 5.0,
+        "optimizer": "momentum",
+        "n_starts": 2,
+    }
+
+
+def test_number_of_clusters_is_found_and_explained(data):
+    fit = KFRC("auto", max_clusters=5, n_starts=1, random_state=0).fit(data.X)
+    assert fit.n_clusters_ == 4 == fit.memberships_.shape[1]
+    count = fit.cluster_count_
+    assert count["n_clusters"].tolist() == [1, 2, 3, 4, 5]
+    assert count["wins"].sum() == pytest.approx(1.0)
+
+
+def test_noise_is_called_noise():
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    with pytest.warns(NoStructureWarning, match="single cluster"):
+        KFRC("auto", max_clusters=2, n_starts=1, random_state=0).fit(X)
+
+
+def test_many_rows_are_judged_by_some_of_them(data):
+    X = np.vstack([data.X] * 4)
+    fit = KFRC(4, selection_samples=200, n_starts=2, random_state=0).fit(X)
+    assert fit.memberships_.shape == (len(X), 4)
+    assert len(fit.opinion_.posterior) == 200
+    assert fit.calibrated_memberships_.shape == (len(X), 4)
+    assert adjusted_rand_score(np.tile(data.labels, 4), fit.labels_) > 0.6
+
+
+def test_a_column_that_varies_in_few_rows_survives_the_subset(data):
+    X = np.vstack([data.X] * 4)
+    X = np.column_stack([X, np.zeros(len(X))])
+    X[0, -1] = 1.0
+    assert KFRC(4, selection_samples=100, n_starts=1, random_state=0).fit(X).status_ in ("converged", "max_iter")
+
+
+def test_a_judge_of_ones_own_decides(data):
+    @dataclass(frozen=True)
+    class Partial(Judge):
+        """Believes the first proposal, whatever it is."""
+
+        def examine(self, X, partitions):
+            n = len(X)
+            return [Opinion("first", 0.0, np.asarray(partitions[0]), np.zeros(n))]
+
+    fit = KFRC(4, judge=Partial(), n_starts=1, random_state=0).fit(data.X)
+    assert fit.opinion_.name == "first"
+    assert fit.calibrated_memberships_ is None
+    with pytest.raises(ValueError, match="judge"):
+        KFRC(4, judge=Partial(), calibrate=True, n_starts=1, random_state=0).fit(data.X)
+
+
+def test_given_starts_are_used(fit, data):
+    start = np.eye(4)[data.labels]
+    assert clone(fit).set_params(init=start).fit(data.X).status_ == "converged"
+
+
+def test_fuzziness_runs_from_hard_to_the_default():
+    assert_allclose([t.m for t in fuzzifier_path(Quadratic())], [0.015, 0.05, 0.15, 0.3, 0.5])
