@@ -47,15 +47,18 @@ Record = dict[str, Any]
 
 
 def diagonal_mixture(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    """Posterior of a Gaussian mixture with own diagonal covariances."""
     mixture = GaussianMixture(n_clusters, covariance_type="diag", n_init=5, reg_covar=1e-4, random_state=seed)
     return mixture.fit(X).predict_proba(X)
 
 
 def fcm(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    """Memberships of fuzzy c-means."""
     return FCM(n_clusters, random_state=seed).fit(X).memberships_
 
 
 def paper_defaults(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    """Memberships of KFRC with the paper's fixed settings."""
     return KFRC.paper(n_clusters, optimizer="lbfgs", random_state=seed).fit(X).memberships_
 
 
@@ -101,6 +104,8 @@ def compare(X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarr
 
 
 def scorer(labels: np.ndarray, posteriors: np.ndarray | None = None) -> Callable[[np.ndarray], Record]:
+    """What measures memberships against the truth."""
+
     def score(U: np.ndarray) -> Record:
         record = {"ari": float(adjusted_rand_score(labels, U.argmax(axis=1)))}
         if posteriors is not None:
@@ -111,6 +116,7 @@ def scorer(labels: np.ndarray, posteriors: np.ndarray | None = None) -> Callable
 
 
 def study_cell(position: int, seed: int) -> list[Record]:
+    """Records of one study design with one seed."""
     design = study_designs()[position]
     data = make_study_dataset(design, random_state=seed)
     facts = {"design": position, "seed": seed, "snr": _snr(design), "n_clusters": design.n_clusters}
@@ -123,12 +129,14 @@ def _snr(design: Any) -> float:
 
 
 def shape_cell(shape: str, n_noise: int, seed: int) -> list[Record]:
+    """Records of one shape with noise columns."""
     data = make_shape_dataset(shape, n_noise=n_noise, random_state=seed)
     records = compare(data.X, len(np.unique(data.labels)), seed, scorer(data.labels))
     return [{"shape": shape, "n_noise": n_noise, "seed": seed} | record for record in records]
 
 
 def real_cell(name: str, data_dir: str | None) -> list[Record]:
+    """Records of one benchmark data set, with the number of clusters found."""
     data = load_benchmark(name, data_dir=data_dir)
     X = np.asarray(data.data, dtype=float)
     X = X[:, X.std(axis=0) > 0]
@@ -148,6 +156,7 @@ def _evidence(model: KFRC) -> str:
 
 
 def count_cell(position: int, seed: int) -> list[Record]:
+    """Whether the number of clusters is found on one study design."""
     design = study_designs()[position]
     data = make_study_dataset(design, random_state=seed)
     with threadpool_limits(1), warnings.catch_warnings():
@@ -158,6 +167,7 @@ def count_cell(position: int, seed: int) -> list[Record]:
 
 
 def run(cells: Iterator[Any], n_jobs: int, out: str | None) -> pd.DataFrame:
+    """Records of all cells, kept in a file on the way."""
     records: list[Record] = []
     for k, result in enumerate(Parallel(n_jobs=n_jobs, return_as="generator_unordered")(cells)):
         records += result
@@ -170,6 +180,7 @@ def run(cells: Iterator[Any], n_jobs: int, out: str | None) -> pd.DataFrame:
 
 
 def show_study(frame: pd.DataFrame) -> None:
+    """Print means by method and by group of designs."""
     print(f"{frame.groupby(['design', 'seed']).ngroups} data sets, mean FARI_fuzzy (standard error)\n")
     by_method = frame.groupby("method").fari_fuzzy
     table = frame.pivot_table(index="method", columns="n_clusters", values="fari_fuzzy")
@@ -190,17 +201,20 @@ def show_study(frame: pd.DataFrame) -> None:
 
 
 def show_groups(frame: pd.DataFrame, group: str) -> None:
+    """Print mean ARI by method and group."""
     table = frame.pivot_table(index="method", columns=group, values="ari")
     table["mean"] = table.mean(axis=1)
     print(f"mean ARI\n{table.sort_values('mean', ascending=False).round(3).to_string()}")
 
 
 def show_count(frame: pd.DataFrame) -> None:
+    """Print how often the number of clusters is right."""
     print(f"right number of clusters: {frame.right.mean():.3f} of {len(frame)} data sets")
     print(frame.pivot_table(index="snr", columns="n_clusters", values="right").round(3).to_string())
 
 
 def main() -> None:
+    """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["study", "shapes", "real", "count", "table"])
     parser.add_argument("file", nargs="?", help="results to show again, with table")
