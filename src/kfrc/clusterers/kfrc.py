@@ -682,8 +682,10 @@ class _View:
         columns = find_varying_columns(X, getattr(model, "feature_names_in_", None))
         varying = X[:, columns]
         mean, scale = varying.mean(axis=0), varying.std(axis=0, ddof=1)
-        unit = scale if model.standardize else np.ones_like(scale)
-        return cls(columns, X.shape[1], mean, scale, unit, varying / unit, (varying - mean) / scale)
+        judged = (varying - mean) / scale
+        if model.standardize:
+            return cls(columns, X.shape[1], mean, scale, scale, judged, judged)  # distances do not see the mean
+        return cls(columns, X.shape[1], mean, scale, np.ones_like(scale), varying, judged)
 
     @property
     def n_samples(self) -> int:
