@@ -113,7 +113,8 @@ def headline(facts: dict[str, Any]) -> dict[str, Any]:
     if importance is not None and not collapsed:
         carrying = max(1, round(importance["effective"]))
         columns = count(shape["n_columns"], "column")
-        parts.append(f"{carrying} of {columns} {'carries' if carrying == 1 else 'carry'} the structure")
+        share = f"all {columns}" if carrying == shape["n_columns"] > 1 else f"{carrying} of {columns}"
+        parts.append(f"{share} {'carries' if carrying == 1 else 'carry'} the structure")
     verdict, safety = _safety(facts)
     parts.append(safety)
     return {
