@@ -1,4 +1,4 @@
-"""The methods that KFRC is compared with: those of the paper, and what a user would try instead."""
+"""What KFRC with given settings is compared with: KFRC that chooses, the paper's methods, and what a user would try."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.mixture import GaussianMixture
 
-from kfrc import FANNY, FCMMK, FRC, MSFCM, VFCM
+from kfrc import FANNY, FCMMK, FRC, KFRC, MSFCM, VFCM
 from kfrc_app.study.design import FUZZIFIERS
 
 Memberships = NDArray[np.float64]
@@ -61,6 +61,7 @@ def _relational(fuzzifier: str) -> Method:
 
 
 METHODS: dict[str, Method] = {
+    "automatic KFRC": _fuzzy(lambda c, seed: KFRC(c, random_state=seed)),
     **{f"FRC ({name})": _relational(name) for name in FUZZIFIERS},
     "FANNY (euclidean)": _fuzzy(lambda c, seed: FANNY(c, metric="euclidean")),
     "FANNY (manhattan)": _fuzzy(lambda c, seed: FANNY(c, metric="manhattan")),
