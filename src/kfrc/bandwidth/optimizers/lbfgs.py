@@ -19,6 +19,9 @@ _OUT_OF_REACH = 0.01
 """A threshold this far above the largest λ₁ that stage 1 found is not tried for: as in the paper, the start is dropped.
 Stage 1 stops at a relative change of 10⁻⁷, so the margin is generous."""
 
+_SLSQP_MAX_VARIABLES = 50
+"""An iteration of SLSQP costs the cube of their number; beyond this it is spared where λ₁ need not reach anything."""
+
 _WARM_UP_STEP = 0.3
 _WARM_UP_MOMENTUM = 0.9
 
@@ -123,13 +126,23 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     def _climb(self, trace: _Trace, threshold: float, x: FloatArray) -> None:
         """SLSQP on the criterion with λ₁ ≥ τ; the trace remembers the best feasible point."""
         trace.at(x)
-        if x.size:
+        bounds = np.column_stack([trace.box.lower, trace.box.upper])
+        if threshold <= 0 and x.size > _SLSQP_MAX_VARIABLES:
+            minimize(
+                trace.negative_value_and_gradient,
+                x,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-6},
+            )
+        elif x.size:
             minimize(
                 trace.negative_value,
                 x,
                 jac=trace.negative_gradient,
                 method="SLSQP",
-                bounds=np.column_stack([trace.box.lower, trace.box.upper]),
+                bounds=bounds,
                 constraints={
                     "type": "ineq",
                     "fun": lambda x: trace.at(x).leading - threshold,
