@@ -196,3 +196,27 @@ def test_given_starts_are_used(fit, data):
 
 def test_fuzziness_runs_from_hard_to_the_default():
     assert_allclose([t.m for t in fuzzifier_path(Quadratic())], [0.015, 0.05, 0.15, 0.3, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("X", "n_clusters"),
+    [
+        (np.random.default_rng(0).standard_normal((40, 80)) + 2.0 * (np.arange(40)[:, None] < 20), 2),
+        (np.random.default_rng(1).standard_normal((5, 2)), 4),
+        (np.repeat(np.random.default_rng(2).standard_normal((3, 2)), 20, axis=0), 5),
+        (np.random.default_rng(3).standard_normal((50, 1)), 3),
+        (np.random.default_rng(4).integers(0, 2, (80, 6)).astype(float), 3),
+        (np.random.default_rng(5).standard_normal((60, 3)) * 1e-150, 2),
+    ],
+    ids=["more columns than rows", "few rows", "duplicates", "one column", "binary", "tiny units"],
+)
+def test_awkward_tables_are_clustered(X, n_clusters):
+    fit = KFRC(n_clusters, n_starts=1, random_state=0).fit(X)
+    assert fit.memberships_.shape == (len(X), n_clusters)
+    assert np.isfinite(fit.memberships_).all()
+    assert_allclose(fit.memberships_.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_a_number_of_clusters_needs_something_to_count(data):
+    with pytest.raises(ValueError, match="max_clusters >= 2 and at least 3 rows"):
+        KFRC("auto").fit(data.X[:2])
