@@ -428,8 +428,8 @@ class KFRC(FuzzyClusterer):
         largest = min(check_positive_int(self.max_clusters, "max_clusters"), view.n_samples - 1)
         if largest < 2:
             raise ValueError(
-                f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got max_clusters = {self.max_clusters} '
-                f"and {view.n_samples} rows"
+                f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got '
+                f"{self.max_clusters} and {view.n_samples} rows"
             )
         part = view.subset(self.selection_samples, rng)
         count = count_clusters(
