@@ -34,18 +34,8 @@ from kfrc.metrics import (
 )
 from kfrc.relational import Start
 from kfrc.relational.solver import descend, is_uniform
-from kfrc.selection import (
-    _CANDIDATE_MAX_ITER,
-    _CANDIDATE_TOL,
-    _PROPOSING,
-    Grid,
-    SearchOptions,
-    Setting,
-    _candidates,
-    find_settings,
-    fuzzifier_path,
-    propose,
-)
+from kfrc.selection import Grid, SearchOptions, Setting, find_settings, fuzzifier_path, propose, solve_candidates
+from kfrc.selection.settings import MAX_ITER, PROPOSING, TOL
 from kfrc.simulation import make_shape_dataset, make_study_dataset, study_designs
 from kfrc.spectrum import spectrum_of
 
@@ -94,7 +84,7 @@ class Problem:
         rng = np.random.default_rng(self.seed)
         grid = KFRC(self.n_clusters)._grid()
         settings = find_settings(self.X, self.n_clusters, grid, SearchOptions(), rng)
-        proposals = [U for s in settings for U in propose(s, self.n_clusters, grid.fuzzifiers[0], rng)]
+        proposals = propose(settings, self.n_clusters, grid.fuzzifiers[0], rng)
         seconds = time.process_time() - start
         for name, value in {"grid": grid, "settings": settings, "proposals": proposals, "seconds": seconds}.items():
             object.__setattr__(self, name, value)
@@ -107,7 +97,7 @@ class Problem:
     @property
     def path(self) -> tuple[Fuzzifier, ...]:
         """The fuzzifiers of the proposals at each setting."""
-        return fuzzifier_path(type(self.grid.fuzzifiers[0])(), _PROPOSING)
+        return fuzzifier_path(type(self.grid.fuzzifiers[0])(), PROPOSING)
 
     @property
     def names(self) -> list[str]:
@@ -163,7 +153,7 @@ def _extended(problem: Problem, setting: Setting, rows: np.ndarray, rng: np.rand
     dissimilarity = Dissimilarity(gram)
     U = Start.from_name("spectral").memberships(dissimilarity, problem.n_clusters, rng)
     for t in problem.path:
-        solution = descend(dissimilarity, t, U, _CANDIDATE_MAX_ITER, _CANDIDATE_TOL)
+        solution = descend(dissimilarity, t, U, MAX_ITER, TOL)
         U = solution.memberships
         distances = gram.centers(solution.prototypes).squared_distances(problem.X)
         yield t.memberships(np.where(np.isfinite(solution.squared_norms), distances, np.inf))
@@ -299,7 +289,7 @@ def best_solved_again(problem: Problem, posterior: np.ndarray) -> list[Record]:
 
 def solve_again(problem: Problem, posterior: np.ndarray) -> list[np.ndarray]:
     """Memberships at every setting and m from the opinion, as KFRC does it."""
-    candidates = _candidates(problem.settings, problem.grid.fuzzifiers, problem.n_clusters, posterior)
+    candidates = solve_candidates(problem.settings, problem.grid.fuzzifiers, problem.n_clusters, posterior)
     return [candidate.solution.memberships for candidate in candidates]
 
 

@@ -82,6 +82,9 @@ class FuzzyClusterer(
         U : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
+        return self._memberships_of(X)
+
+    def _memberships_of(self, X: Any) -> FloatArray:
         return self.fuzzifier_.memberships(self._center_distances(X))
 
     def predict(self, X: ArrayLike) -> IntArray:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, double_center
-from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
+from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_bandwidths,
     check_clusters_for_fit,
@@ -22,11 +22,11 @@ from kfrc._validation import (
     check_number,
     check_positive_int,
     check_square,
-    find_varying_columns,
 )
 from kfrc.bandwidth import BandwidthResult, Optimizer, select_bandwidths
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.bandwidth.search import is_linear_limit
+from kfrc.clusterers._table_view import KernelSpace, TableView, one_per_column
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.criteria import Criterion
@@ -217,7 +217,7 @@ class KFRC(FuzzyClusterer):
     selection_support_: float | None
     cluster_count_: dict[str, Any] | None
     calibrated_memberships_: FloatArray | None
-    _space: _KernelSpace | None
+    _space: KernelSpace | None
     _centers: Centers
 
     def __init__(
@@ -328,7 +328,7 @@ class KFRC(FuzzyClusterer):
             n_clusters = self._check_clusters(len(data))
             plan = self._plan_precomputed(data, n_clusters)
         else:
-            view = _View.of(self, data)
+            view = TableView.of(data, getattr(self, "feature_names_in_", None), standardize=self.standardize)
             n_clusters = (
                 self._choose_n_clusters(view, rng, progress)
                 if self.n_clusters == AUTO
@@ -424,7 +424,7 @@ class KFRC(FuzzyClusterer):
         threshold = None if self.threshold is None else check_number(self.threshold, "threshold", minimum=0.0)
         return SearchOptions(threshold, self.n_starts, self.optimizer, self.approximation, self.rank, self.n_jobs)
 
-    def _choose_n_clusters(self, view: _View, rng: np.random.Generator, progress: Progress) -> int:
+    def _choose_n_clusters(self, view: TableView, rng: np.random.Generator, progress: Progress) -> int:
         largest = min(check_positive_int(self.max_clusters, "max_clusters"), view.n_samples - 1)
         if largest < 2:
             raise ValueError(
@@ -452,7 +452,7 @@ class KFRC(FuzzyClusterer):
             )
         return count.best
 
-    def _plan_chosen(self, view: _View, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
+    def _plan_chosen(self, view: TableView, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
         part = view.subset(self.selection_samples, rng)
         selection = choose(
             part.searched,
@@ -480,7 +480,7 @@ class KFRC(FuzzyClusterer):
             init = chosen.fuzzifier.memberships(centers.squared_distances(view.searched))
         return _Plan(gram, chosen.fuzzifier, init, from_choice=True)
 
-    def _plan_fixed(self, view: _View, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
+    def _plan_fixed(self, view: TableView, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
         """No choice: given bandwidths, or one search with given settings."""
         fuzzifier = resolve_fuzzifier(self._fixed("fuzzifier"), self._fixed("m"))
         kernel, criterion = Kernel.resolve(self._fixed("kernel")), Criterion.resolve(self._fixed("criterion"))
@@ -549,13 +549,13 @@ class KFRC(FuzzyClusterer):
         return _Plan(gram, fuzzifier, self.init)
 
     def _place_bandwidths(
-        self, view: _View, log_bandwidths: FloatArray, kernel: Kernel, criterion: Criterion, n_clusters: int
+        self, view: TableView, log_bandwidths: FloatArray, kernel: Kernel, criterion: Criterion, n_clusters: int
     ) -> Gram:
         """Store bandwidths (log, in standard deviations) in every form a user may want, and build the Gram matrix."""
-        space = _KernelSpace(view.columns, view.mean, view.scale, np.exp(log_bandwidths))
+        space = KernelSpace(view.columns, view.mean, view.scale, np.exp(log_bandwidths))
         self._space = space
-        relative = _scatter(space.bandwidths, view.columns, view.n_columns)
-        self.bandwidths_ = _scatter(space.bandwidths * view.scale, view.columns, view.n_columns)
+        relative = one_per_column(space.bandwidths, view.columns, view.n_columns)
+        self.bandwidths_ = one_per_column(space.bandwidths * view.scale, view.columns, view.n_columns)
         self.log_bandwidths_ = np.log(relative)
         self.importance_weights_ = importance_weights(relative)
         self.effective_n_features_ = effective_n_features(relative)
@@ -586,20 +586,9 @@ class KFRC(FuzzyClusterer):
             self.labels_ = self.memberships_.argmax(axis=1)
             self.uniformity_ = uniformity_index(self.memberships_)
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """Memberships of new rows, given the fitted centers, or the judge's probabilities with ``calibrate=True``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-
-        Returns
-        -------
-        U : ndarray of shape (n_rows, n_clusters)
-        """
-        check_is_fitted(self)
+    def _memberships_of(self, X: Any) -> FloatArray:
         if not self.calibrate or self.opinion_ is None or self.opinion_.model is None or self._space is None:
-            return super().predict_proba(X)
+            return super()._memberships_of(X)
         rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
         return self.opinion_.model.posterior(self._space.standardize(rows))[:, self._calibrated_order]
 
@@ -644,65 +633,6 @@ class KFRC(FuzzyClusterer):
 def _or_auto(value: Any, choices: Iterable[Any]) -> list[Any]:
     """The choices if the value is "auto", else the value alone."""
     return list(choices) if isinstance(value, str) and value == AUTO else [value]
-
-
-def _scatter(values: FloatArray, columns: IntArray, n_features: int) -> FloatArray:
-    """One value per input column; a column that was left out has an infinite bandwidth."""
-    full = np.full(n_features, np.inf)
-    full[columns] = values
-    return full
-
-
-@dataclass(frozen=True)
-class _KernelSpace:
-    """Rows of X as the kernel sees them: varying columns, centered and in standard deviations."""
-
-    columns: IntArray
-    mean: FloatArray
-    scale: FloatArray
-    bandwidths: FloatArray
-
-    def standardize(self, X: FloatArray) -> FloatArray:
-        return (X[:, self.columns] - self.mean) / self.scale
-
-
-@dataclass(frozen=True)
-class _View:
-    """A table as the search and the judge see it: varying columns, in the units of the search and in standard units."""
-
-    columns: IntArray
-    n_columns: int
-    mean: FloatArray
-    scale: FloatArray
-    unit: FloatArray
-    searched: FloatArray
-    judged: FloatArray
-
-    @classmethod
-    def of(cls, model: KFRC, X: FloatArray) -> _View:
-        columns = find_varying_columns(X, getattr(model, "feature_names_in_", None))
-        varying = X[:, columns]
-        mean, scale = varying.mean(axis=0), varying.std(axis=0, ddof=1)
-        judged = (varying - mean) / scale
-        if model.standardize:
-            return cls(columns, X.shape[1], mean, scale, scale, judged, judged)  # distances do not see the mean
-        return cls(columns, X.shape[1], mean, scale, np.ones_like(scale), varying, judged)
-
-    @property
-    def n_samples(self) -> int:
-        return len(self.judged)
-
-    def subset(self, size: int, rng: np.random.Generator) -> _View:
-        """A random subset of the rows in which every column still varies, or the view itself if it is small enough."""
-        size = check_positive_int(size, "selection_samples")
-        if size >= self.n_samples:
-            return self
-        rows = np.sort(rng.choice(self.n_samples, size, replace=False))
-        if (np.ptp(self.judged[rows], axis=0) <= 0).any():
-            # A column that varies in few rows only: take one row of each extreme along.
-            extremes = np.concatenate([self.judged.argmin(axis=0), self.judged.argmax(axis=0)])
-            rows = np.union1d(rows, extremes)
-        return replace(self, searched=self.searched[rows], judged=self.judged[rows])
 
 
 @dataclass(frozen=True)

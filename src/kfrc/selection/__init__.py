@@ -1,0 +1,36 @@
+"""Choosing without labels: candidates along a path of settings, and a judge who says which of them to believe."""
+
+from kfrc.selection.choice import Candidate, Selection, choose, solve_candidates
+from kfrc.selection.count import ClusterCount, count_clusters
+from kfrc.selection.grid import (
+    ANISOTROPIES,
+    CRITERIA,
+    FUZZIFIERS,
+    FUZZINESS,
+    KERNELS,
+    LEVELS,
+    Grid,
+    fuzzifier_path,
+)
+from kfrc.selection.settings import SearchOptions, Setting, find_settings, propose
+
+__all__ = [
+    "ANISOTROPIES",
+    "CRITERIA",
+    "FUZZIFIERS",
+    "FUZZINESS",
+    "KERNELS",
+    "LEVELS",
+    "Candidate",
+    "ClusterCount",
+    "Grid",
+    "SearchOptions",
+    "Selection",
+    "Setting",
+    "choose",
+    "count_clusters",
+    "find_settings",
+    "fuzzifier_path",
+    "propose",
+    "solve_candidates",
+]

@@ -1,0 +1,193 @@
+"""The choice among candidates: settings with a fuzzifier, clustered from what the judge believes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from kfrc._typing import FloatArray, Progress
+from kfrc.criteria import Criterion
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.judges import Judge, Opinion
+from kfrc.kernels import Kernel
+from kfrc.metrics import frobenius_adjusted_rand_score
+from kfrc.relational import RelationalSolution, Status, descend
+from kfrc.selection.grid import Grid
+from kfrc.selection.resampling import N_RESAMPLES, resamples
+from kfrc.selection.settings import MAX_ITER, TOL, SearchOptions, Setting, find_settings, propose
+
+_N_LEADERS = 10
+"""Candidates that take part in the resampling: the others are too far behind to win."""
+
+_SAME_PARTITION = 0.9
+"""Frobenius ARI above which an opinion on resampled rows is the opinion on all rows."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A setting with a fuzzifier, and the clustering they lead to from the judge's opinion."""
+
+    setting: Setting
+    fuzzifier: Fuzzifier
+    solution: RelationalSolution
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was compared, and what was chosen.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+    scores : ndarray of shape (n_candidates,)
+        Agreement (Frobenius ARI) of each candidate's memberships with the judge's best opinion.
+    wins : ndarray of shape (n_candidates,)
+        Share of resamples of the rows in which the candidate agrees best.
+    best : int
+        Which one was chosen.
+    opinion : Opinion
+        The judge's best.
+    support : float
+        Share of resamples of the rows in which the judge prefers an opinion with the same partition.
+    """
+
+    candidates: tuple[Candidate, ...]
+    scores: FloatArray
+    wins: FloatArray
+    best: int
+    opinion: Opinion
+    support: float
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate with the highest score."""
+        return self.candidates[self.best]
+
+    @property
+    def margin(self) -> float:
+        """Lead of the chosen candidate over the next."""
+        others = np.delete(self.scores, self.best)
+        return float(self.scores[self.best] - others.max()) if len(others) else float("inf")
+
+    def table(self, n_clusters: int) -> dict[str, Any]:
+        """One array per column, one entry per candidate, best first: ``pandas.DataFrame(table)`` shows it."""
+        order = np.argsort(-self.scores, kind="stable")
+        rows = [self._row(k, n_clusters) for k in order]
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def _row(self, k: int, n_clusters: int) -> dict[str, Any]:
+        candidate = self.candidates[k]
+        setting, t = candidate.setting, candidate.fuzzifier
+        return {
+            "score": self.scores[k],
+            "wins": self.wins[k],
+            "kernel": _name(setting.kernel),
+            "criterion": _name(setting.criterion),
+            "max_anisotropy": setting.max_anisotropy,
+            "level": setting.search.level,
+            "fuzzifier": _name(t),
+            "m": t.m,
+            "lambda1": setting.leading_eigenvalue,
+            "critical_m": t.critical_m(n_clusters, setting.leading_eigenvalue),
+            "objective": candidate.solution.objective,
+        }
+
+
+def choose(
+    X: FloatArray,
+    judged: FloatArray,
+    n_clusters: int,
+    grid: Grid,
+    judge: Judge,
+    *,
+    options: SearchOptions,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> Selection:
+    """Choose a setting, fuzzifier and m without labels.
+
+    1. Bandwidths for every kernel, criterion and α along the levels; shapes are found once and followed.
+    2. Clusterings of each, from hard to fuzzy, are proposed to the judge.
+    3. The judge forms an opinion: a partition with probabilities.
+    4. Every candidate is clustered again from that partition. Those at an m that would collapse are out.
+    5. The candidate whose memberships agree best with the opinion is chosen.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        What the kernels see.
+    judged : ndarray of shape (n_samples, n_features)
+        The same rows in standard units, for the judge.
+    n_clusters : int
+    grid : Grid
+    judge : Judge
+    options : SearchOptions
+    rng : Generator
+    progress : callable, optional
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    InfeasibleBandwidthError
+        If no setting reaches a threshold that was asked for.
+    """
+    settings = find_settings(X, n_clusters, grid, options, rng, progress)
+    proposals = propose(settings, n_clusters, grid.fuzzifiers[0], rng)
+    opinions = judge.examine(judged, proposals)
+    if progress is not None:
+        progress("judging")
+    candidates = solve_candidates(settings, grid.fuzzifiers, n_clusters, opinions[0].posterior)
+    if progress is not None:
+        progress("comparing")
+    scores = np.array([_agreement(opinions[0].posterior, c.solution.memberships) for c in candidates])
+    best = int(scores.argmax())
+    wins, support = _resample(opinions, candidates, scores, rng)
+    return Selection(tuple(candidates), scores, wins, best, opinions[0], support)
+
+
+def solve_candidates(
+    settings: Sequence[Setting], fuzzifiers: Sequence[Fuzzifier], n_clusters: int, partition: FloatArray
+) -> list[Candidate]:
+    """Every setting with every fuzzifier that cannot collapse there, clustered from one partition."""
+    pairs = list(product(settings, fuzzifiers))
+    # λ₁ > 1/κ: the uniform solution is unstable at this m, so the clustering cannot fall back to it.
+    safe = [(setting, t) for setting, t in pairs if setting.leading_eigenvalue > t.inverse_kappa(n_clusters)]
+    candidates = [
+        Candidate(setting, t, descend(setting.dissimilarity, t, partition, MAX_ITER, TOL))
+        for setting, t in safe or pairs
+    ]
+    found = [candidate for candidate in candidates if candidate.solution.status is not Status.COLLAPSED]
+    return found or candidates
+
+
+def _agreement(U: FloatArray, V: FloatArray) -> float:
+    return float(frobenius_adjusted_rand_score(U, V))
+
+
+def _resample(
+    opinions: Sequence[Opinion], candidates: Sequence[Candidate], scores: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, float]:
+    """How often each candidate wins, and how often the judge stays with the partition, on resampled rows."""
+    leaders = np.argsort(-scores, kind="stable")[:_N_LEADERS]
+    evidence = np.array([opinion.row_evidence for opinion in opinions])
+    same = [_agreement(opinion.posterior, opinions[0].posterior) >= _SAME_PARTITION for opinion in opinions]
+    wins = np.zeros(len(candidates))
+    stays = 0
+    for rows in resamples(evidence.shape[1], rng):
+        preferred = int(evidence[:, rows].sum(axis=1).argmax())
+        stays += same[preferred]
+        posterior = opinions[preferred].posterior[rows]
+        agreement = [_agreement(posterior, candidates[k].solution.memberships[rows]) for k in leaders]
+        wins[leaders[int(np.argmax(agreement))]] += 1
+    return wins / N_RESAMPLES, stays / N_RESAMPLES
+
+
+def _name(member: Kernel | Criterion | Fuzzifier) -> str:
+    return member.name or type(member).__name__

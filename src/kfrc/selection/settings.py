@@ -1,0 +1,176 @@
+"""Kernels with their bandwidths for every point of a grid, and the partitions they propose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from kfrc._typing import FloatArray, Progress
+from kfrc.bandwidth import BandwidthResult, Optimizer, select_bandwidths
+from kfrc.bandwidth.path import bandwidth_path
+from kfrc.criteria import Criterion
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.exceptions import InfeasibleBandwidthError
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.gram import gram_family
+from kfrc.kernels import AdditiveKernel, Kernel
+from kfrc.kernels.linear import Linear
+from kfrc.relational import Start, descend
+from kfrc.selection.grid import Grid, fuzzifier_path
+
+PROPOSING = (0.1, 0.3, 0.6)
+"""Fuzziness of the partitions that the judge is shown."""
+
+MAX_ITER = 60
+TOL = 1e-3
+"""Candidates are compared before they have converged fully; the chosen one goes on."""
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What the bandwidth search of every candidate is told.
+
+    Attributes
+    ----------
+    threshold : float or None
+        Smallest λ₁ to accept. None accepts all on a path of levels, as every m is held below its critical value, and
+        otherwise means the smallest τ among the fuzzifiers.
+    n_starts : int
+    optimizer : str or Optimizer
+        Used where the level is not on a path.
+    approximation, rank
+        How Gram matrices are held.
+    n_jobs : int or None
+    """
+
+    threshold: float | None = None
+    n_starts: int = 5
+    optimizer: str | Optimizer = "lbfgs"
+    approximation: str = "auto"
+    rank: int | None = None
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A kernel with its bandwidths, and how they came about.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    criterion : Criterion
+    max_anisotropy : float
+    search : BandwidthResult
+    dissimilarity : Dissimilarity
+    """
+
+    kernel: Kernel
+    criterion: Criterion
+    max_anisotropy: float
+    search: BandwidthResult
+    dissimilarity: Dissimilarity
+
+    @property
+    def leading_eigenvalue(self) -> float:
+        """λ₁."""
+        return float(self.search.eigenvalues[0])
+
+
+def find_settings(
+    X: FloatArray,
+    n_clusters: int,
+    grid: Grid,
+    options: SearchOptions,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> list[Setting]:
+    """Bandwidths for every kernel, criterion, α and level of the grid that can reach the threshold."""
+    searches = grid.searches()
+    families = {kernel: gram_family(X, kernel, options.approximation, options.rank) for kernel in grid.kernels}
+    seeds = rng.spawn(len(searches))
+
+    levels = [level for level in grid.levels if level is not None]
+
+    def search(kernel: Kernel, criterion: Criterion, anisotropy: float, seed: np.random.Generator) -> BandwidthResult:
+        threshold = min(t.threshold(n_clusters) for t in grid.fuzzifiers)
+        return select_bandwidths(
+            X,
+            n_clusters,
+            kernel=kernel,
+            criterion=criterion,
+            max_anisotropy=anisotropy,
+            threshold=threshold if options.threshold is None else options.threshold,
+            n_starts=options.n_starts,
+            optimizer=options.optimizer,
+            approximation=options.approximation,
+            rank=options.rank,
+            search_samples=None,
+            random_state=seed,
+        )
+
+    def run(
+        kernel: Kernel, criterion: Criterion, anisotropy: float, seed: np.random.Generator
+    ) -> list[BandwidthResult]:
+        if levels:
+            return bandwidth_path(
+                X,
+                families[kernel],
+                n_clusters,
+                _levels_of(kernel, levels, X.shape[1]) if len(levels) > 1 else levels,
+                criterion=criterion,
+                max_anisotropy=anisotropy,
+                threshold=options.threshold or 0.0,
+                n_starts=options.n_starts,
+                random_state=seed,
+            )
+        try:
+            return [search(kernel, criterion, anisotropy, seed)]
+        except InfeasibleBandwidthError:
+            return []
+
+    tasks = (delayed(run)(*which, seed) for which, seed in zip(searches, seeds, strict=True))
+    found: list[tuple[tuple[Kernel, Criterion, float], BandwidthResult]] = []
+    for k, results in enumerate(Parallel(n_jobs=options.n_jobs, return_as="generator")(tasks)):
+        found += [(searches[k], result) for result in results]
+        if progress is not None:
+            progress(f"bandwidths {k + 1}/{len(searches)}")
+    if not found:
+        # The threshold is out of reach on the path: search the level too, or let that error say what can be reached.
+        found = [(searches[-1], search(*searches[-1], seeds[-1]))]
+    return [
+        Setting(*which, result, Dissimilarity(families[which[0]].at(np.exp(result.log_bandwidths))))
+        for which, result in found
+    ]
+
+
+def propose(
+    settings: Sequence[Setting], n_clusters: int, fuzzifier: Fuzzifier, rng: np.random.Generator
+) -> list[FloatArray]:
+    """Partitions at every setting, from hard to fuzzy, each started from the one before, the first spectrally."""
+    path = fuzzifier_path(_default_of(fuzzifier), PROPOSING)
+    proposals = []
+    for setting in settings:
+        U = Start.from_name("spectral").memberships(setting.dissimilarity, n_clusters, rng)
+        for t in path:
+            U = descend(setting.dissimilarity, t, U, MAX_ITER, TOL).memberships
+            proposals.append(U)
+    return proposals
+
+
+def _default_of(fuzzifier: Fuzzifier) -> Fuzzifier:
+    """The fuzzifier with its default m, or as it is if it has none."""
+    try:
+        return type(fuzzifier)()
+    except TypeError:
+        return fuzzifier
+
+
+def _levels_of(kernel: Kernel, levels: Sequence[float], n_features: int) -> list[float]:
+    """Levels of a kernel: exponents of a product add up over the features, so its bandwidths are √p times larger."""
+    if isinstance(kernel, Linear):
+        return [0.0]  # only ratios matter
+    shift = 0.0 if isinstance(kernel, AdditiveKernel) else 0.5 * float(np.log(n_features))
+    return [level + shift for level in levels]
