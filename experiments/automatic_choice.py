@@ -89,7 +89,7 @@ def compare(X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarr
         records = [
             {"method": "KFRC", "kind": model.opinion_.name, "support": model.selection_support_}
             | score(model.memberships_),
-            {"method": "KFRC (calibrated)"} | score(model.calibrated_memberships_),
+            {"method": "KFRC (calibrated)"} | score(model.posterior_memberships_),
         ]
         if len(X) <= model.selection_samples:
             candidates = [score(candidate.solution.memberships) for candidate in model.recorded.candidates]

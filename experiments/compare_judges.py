@@ -34,7 +34,7 @@ from kfrc.metrics import (
 )
 from kfrc.relational import Start
 from kfrc.relational.solver import descend, is_uniform
-from kfrc.selection import Grid, SearchOptions, Setting, find_settings, fuzzifier_path, propose, solve_candidates
+from kfrc.selection import Grid, SearchOptions, Setting, find_settings, fuzziness_path, propose, solve_candidates
 from kfrc.selection.settings import MAX_ITER, PROPOSING, TOL
 from kfrc.simulation import make_shape_dataset, make_study_dataset, study_designs
 from kfrc.spectrum import spectrum_of
@@ -97,7 +97,7 @@ class Problem:
     @property
     def path(self) -> tuple[Fuzzifier, ...]:
         """The fuzzifiers of the proposals at each setting."""
-        return fuzzifier_path(type(self.grid.fuzzifiers[0])(), PROPOSING)
+        return fuzziness_path(type(self.grid.fuzzifiers[0])(), PROPOSING)
 
     @property
     def names(self) -> list[str]:

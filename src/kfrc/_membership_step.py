@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import BoolArray, FloatArray, IntArray
+from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _BLOCK_ELEMENTS = 1 << 15
 """Distances per block: a dozen temporaries of this size fit a level-2 cache."""

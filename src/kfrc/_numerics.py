@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from kfrc._typing import FloatArray, RandomStateLike
+from kfrc.typing import FloatArray, RandomStateLike
 
 COLLAPSE_TOL = 1e-3
 """Memberships that all lie within this of 1/c are called uniform: no reader could tell them apart."""
@@ -58,6 +58,19 @@ class Interval:
         left = "[" if self.closed in ("both", "left") else "("
         right = "]" if self.closed in ("both", "right") else ")"
         return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+def standardize(X: FloatArray) -> FloatArray:
+    """Columns with mean zero and standard deviation one (divisor n − 1); they must vary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc._numerics import standardize
+    >>> standardize(np.array([[1.0], [2.0], [3.0]])).ravel()
+    array([-1.,  0.,  1.])
+    """
+    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
 
 
 def symmetrize(M: FloatArray) -> FloatArray:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
-from kfrc._typing import ArrayLike, FloatArray, IntArray
 from kfrc.exceptions import ConstantFeatureWarning, TrivialPartitionWarning
+from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 
 def check_n_clusters(n_clusters: Any, n_samples: int, *, minimum: int = 2) -> int:

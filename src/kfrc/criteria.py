@@ -10,7 +10,7 @@ import numpy as np
 
 from kfrc._numerics import EIGENVALUE_FLOOR
 from kfrc._registry import Registered
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)

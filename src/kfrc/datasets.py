@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfrc._typing import FloatArray
 from kfrc.exceptions import KFRCError
+from kfrc.typing import FloatArray
 
 DATA_DIR_VARIABLE = "KFRC_DATA"
 """Environment variable that names a folder with ``<name>.csv`` files."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.gram import DenseGram, FactoredGram, Gram
+from kfrc.typing import FloatArray
 
 
 class Dissimilarity:

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from kfrc._membership_step import active_prefix, solve_rows
 from kfrc._numerics import Interval
 from kfrc._registry import Registered
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 
 _BISECTIONS = 200  # enough to exhaust float64 even for multipliers that start 300 decades apart
 _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit

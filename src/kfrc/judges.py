@@ -12,8 +12,8 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammaln, logsumexp
 
 from kfrc._registry import Registered
-from kfrc._typing import FloatArray
 from kfrc.metrics import frobenius_adjusted_rand_score
+from kfrc.typing import FloatArray
 
 RIDGE = 1e-3
 """Added to variances, in units of a column's total variance: collinear columns stay harmless."""
@@ -21,7 +21,7 @@ RIDGE = 1e-3
 _ATOM = 0.1
 """Share of rows with the very same value from which a column counts as having an atom there."""
 
-_SAME_PARTITION = 0.98
+_SAME_START = 0.98
 """Frobenius ARI above which two starts of the same mixture are one."""
 
 _MIN_WEIGHT = 1e-10
@@ -190,7 +190,7 @@ class MixtureJudge(Judge, name="mixture"):
         for step in sorted(first, key=lambda step: -step.log_likelihood):
             if len(finalists) == self.n_finalists:
                 break
-            if all(frobenius_adjusted_rand_score(step.posterior, U) < _SAME_PARTITION for U in finalists):
+            if all(frobenius_adjusted_rand_score(step.posterior, U) < _SAME_START for U in finalists):
                 finalists.append(step.posterior)
         return [self._converged(X, U, kind) for U in finalists]
 

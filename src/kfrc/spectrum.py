@@ -12,11 +12,11 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc._validation import check_bandwidths, check_data, check_positive_int
 from kfrc.exceptions import KFRCError
 from kfrc.gram import Gram, gram_family
 from kfrc.kernels import Kernel, SymmetricLowRank
+from kfrc.typing import ArrayLike, FloatArray
 
 _LAPACK_MAX_SAMPLES = 200
 """Up to here forming F and asking LAPACK for a few pairs beats the overhead of Lanczos steps."""

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.linalg import eigh
 
 from kfrc._numerics import double_center
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc._validation import check_data, check_dissimilarities, check_labels, check_n_clusters
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import DenseGram
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray
 
 
 def kappa(fuzzifier: str | Fuzzifier, n_clusters: int) -> float:

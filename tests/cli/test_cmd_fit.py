@@ -132,11 +132,11 @@ def test_the_number_of_clusters_can_be_chosen(run, iris_csv, tmp_path):
     assert ended.document["n_clusters"] in (2, 3, 4)
 
 
-def test_calibrated_memberships_are_the_probabilities(run, iris_csv, iris_frame, tmp_path):
-    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--calibrate", *LIGHT)
+def test_posterior_memberships_are_the_probabilities(run, iris_csv, iris_frame, tmp_path):
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--memberships", "posterior", *LIGHT)
     found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)
     expected = KFRC(3, n_starts=1, random_state=0).fit(iris_frame.drop(columns="species"))
-    np.testing.assert_allclose(found.filter(like="cluster_"), expected.calibrated_memberships_, atol=1e-9)
+    np.testing.assert_allclose(found.filter(like="cluster_"), expected.posterior_memberships_, atol=1e-9)
 
 
 def test_a_given_level_is_kept(run, iris_csv, tmp_path):

@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from kfrc_app.cli import study as verbs
-from kfrc_app.study.progress import Failure, Progress, RichProgress
+from kfrc_app.study.progress import Failure, RichProgress, StudyProgress
 from kfrc_app.study.store import StudyStore
 
 
@@ -201,7 +201,7 @@ def test_the_bar_shows_progress_failures_and_notes_on_a_terminal():
 
 
 def test_the_silent_progress_says_nothing(capsys):
-    with Progress() as progress:
+    with StudyProgress() as progress:
         progress.begin(1, 0)
         progress.advance("one")
         progress.note("look")

@@ -12,11 +12,11 @@ from threadpoolctl import threadpool_info
 import kfrc
 from kfrc_app.study import executors
 from kfrc_app.study.executors import LostSchedulerError, attempt, run_tasks
-from kfrc_app.study.progress import Progress
+from kfrc_app.study.progress import StudyProgress
 from kfrc_app.study.store import StudyError, StudyStore
 
 
-class Diary(Progress):
+class Diary(StudyProgress):
     def __init__(self):
         self.begun, self.ended, self.notes = None, [], []
 
@@ -140,7 +140,7 @@ def test_a_damaged_shard_is_told_set_aside_and_computed_again(tasks, tmp_path, e
 
 
 def test_an_interrupted_run_keeps_what_it_finished_and_the_next_resumes(tasks, tmp_path, expected):
-    class Interrupting(Progress):
+    class Interrupting(StudyProgress):
         def advance(self, key, failure=None):
             raise KeyboardInterrupt
 

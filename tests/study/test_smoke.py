@@ -10,7 +10,7 @@ import pytest
 
 from kfrc.simulation import study_designs
 from kfrc_app.study.cell import run_task
-from kfrc_app.study.design import STUDIES, Grid, StudyTask, study_tasks
+from kfrc_app.study.design import STUDIES, StudyGrid, StudyTask, study_tasks
 from kfrc_app.study.methods import METHODS
 
 
@@ -40,7 +40,7 @@ def test_the_smoke_preset_goes_from_nothing_to_tables_and_figures(study, tmp_pat
 
 @pytest.mark.slow
 def test_a_cell_is_a_pure_function_of_its_task():
-    grid = Grid(kernels=("sum",), anisotropies=(5.0,), criteria=("gap",), n_starts=2)
+    grid = StudyGrid(kernels=("sum",), anisotropies=(5.0,), criteria=("gap",), n_starts=2)
     task = StudyTask("synthetic", "098", 3, grid=grid)
     first, second = run_task(task), run_task(task)
     assert first == second

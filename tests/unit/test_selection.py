@@ -14,7 +14,7 @@ from kfrc.exceptions import NoStructureWarning
 from kfrc.fuzzifiers import Quadratic
 from kfrc.judges import Judge, Opinion
 from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
-from kfrc.selection import ANISOTROPIES, FUZZINESS, LEVELS, fuzzifier_path
+from kfrc.selection import ANISOTROPIES, FUZZINESS, LEVELS, fuzziness_path
 from kfrc.simulation import make_study_dataset, study_designs
 
 
@@ -86,9 +86,9 @@ def test_units_do_not_matter(fit, data):
     assert_allclose(other.memberships_, fit.memberships_, atol=1e-4)
 
 
-def test_calibrated_memberships_are_closer_to_the_truth(fit, data):
-    calibrated = KFRC(4, calibrate=True, n_starts=2, random_state=0).fit(data.X)
-    assert_allclose(calibrated.memberships_, fit.calibrated_memberships_, atol=1e-12)
+def test_posterior_memberships_are_closer_to_the_truth(fit, data):
+    calibrated = KFRC(4, memberships="posterior", n_starts=2, random_state=0).fit(data.X)
+    assert_allclose(calibrated.memberships_, fit.posterior_memberships_, atol=1e-12)
     assert_allclose(calibrated.predict_proba(data.X), calibrated.memberships_, atol=1e-12)
     assert_array_equal(calibrated.labels_, calibrated.memberships_.argmax(axis=1))
     truth = data.posteriors
@@ -101,7 +101,7 @@ def test_calibrated_memberships_are_closer_to_the_truth(fit, data):
 
 def test_calibration_needs_a_judge(data):
     with pytest.raises(ValueError, match="needs an automatic choice"):
-        KFRC.paper(4, calibrate=True, optimizer="lbfgs", n_starts=1, random_state=0).fit(data.X)
+        KFRC.paper(4, memberships="posterior", optimizer="lbfgs", n_starts=1, random_state=0).fit(data.X)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_many_rows_are_judged_by_some_of_them(data):
     fit = KFRC(4, selection_samples=200, n_starts=2, random_state=0).fit(X)
     assert fit.memberships_.shape == (len(X), 4)
     assert len(fit.opinion_.posterior) == 200
-    assert fit.calibrated_memberships_.shape == (len(X), 4)
+    assert fit.posterior_memberships_.shape == (len(X), 4)
     assert adjusted_rand_score(np.tile(data.labels, 4), fit.labels_) > 0.6
 
 
@@ -184,9 +184,9 @@ def test_a_judge_of_ones_own_decides(data):
 
     fit = KFRC(4, judge=Partial(), n_starts=1, random_state=0).fit(data.X)
     assert fit.opinion_.name == "first"
-    assert fit.calibrated_memberships_ is None
+    assert fit.posterior_memberships_ is None
     with pytest.raises(ValueError, match="judge"):
-        KFRC(4, judge=Partial(), calibrate=True, n_starts=1, random_state=0).fit(data.X)
+        KFRC(4, judge=Partial(), memberships="posterior", n_starts=1, random_state=0).fit(data.X)
 
 
 def test_given_starts_are_used(fit, data):
@@ -195,7 +195,7 @@ def test_given_starts_are_used(fit, data):
 
 
 def test_fuzziness_runs_from_hard_to_the_default():
-    assert_allclose([t.m for t in fuzzifier_path(Quadratic())], [0.015, 0.05, 0.15, 0.3, 0.5])
+    assert_allclose([t.m for t in fuzziness_path(Quadratic())], [0.015, 0.05, 0.15, 0.3, 0.5])
 
 
 @pytest.mark.parametrize(

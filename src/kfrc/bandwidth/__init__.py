@@ -5,14 +5,14 @@ from kfrc.bandwidth.exploration import Exploration, explore_bandwidths
 from kfrc.bandwidth.optimizers.base import Optimizer
 from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
 from kfrc.bandwidth.optimizers.momentum import MomentumAscent
-from kfrc.bandwidth.result import BandwidthResult, Candidate
+from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.bandwidth.search import select_bandwidths
 
 load_family("kfrc.bandwidth.optimizers")
 
 __all__ = [
     "BandwidthResult",
-    "Candidate",
+    "SearchRun",
     "Exploration",
     "MomentumAscent",
     "Optimizer",

@@ -9,13 +9,13 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from kfrc._numerics import as_generator
-from kfrc._typing import ArrayLike, FloatArray, IntArray, RandomStateLike
 from kfrc._validation import check_data, check_number, check_positive_int
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import Problem
 from kfrc.bandwidth.projections import project_anisotropy, project_level
 from kfrc.gram import GramFamily, gram_family
 from kfrc.kernels import Kernel
+from kfrc.typing import ArrayLike, FloatArray, IntArray, RandomStateLike
 
 _SAME_END = 1e-3
 """Precisions 1/θ² closer than this are one end of stage 1: it stops at a change of λ₁ larger than such a step makes."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kfrc._typing import FloatArray, RandomStateLike
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
 from kfrc.bandwidth.problem import Problem
-from kfrc.bandwidth.result import BandwidthResult, Candidate
+from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.bandwidth.search import is_linear_limit, select_bandwidths
 from kfrc.criteria import Criterion
 from kfrc.gram import GramFamily
+from kfrc.typing import FloatArray, RandomStateLike
 
 _COARSE: Optimizer = QuasiNewton(tol=1e-5, warm_up=5, max_iter=50)
 """Candidates need not be exact to the last digit; whatever is chosen is reported with the values it has."""
@@ -83,7 +83,7 @@ def _result(
     X: FloatArray, start: FloatArray, ascent: Ascent, problem: Problem, criterion: Criterion, threshold: float
 ) -> BandwidthResult:
     value = float(criterion.value(ascent.eigenvalues, problem.n_clusters))
-    candidate = Candidate(
+    candidate = SearchRun(
         start=start,
         stage1_eigenvalue=float(ascent.eigenvalues[0]),
         stage1_iterations=0,

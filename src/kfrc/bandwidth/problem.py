@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.criteria import Criterion
 from kfrc.gram import Gram, GramFamily
 from kfrc.spectrum import Spectrum, spectrum_of
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)

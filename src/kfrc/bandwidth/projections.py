@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 
 FEASIBILITY_TOL = 1e-6
 """δ of Algorithm B.2: how far below τ the line search still accepts λ₁."""

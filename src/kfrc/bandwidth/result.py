@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.bandwidth.optimizers.base import AscentPath
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SearchRun:
     """What one start led to.
 
     Attributes
@@ -69,7 +69,7 @@ class BandwidthResult:
         λ₁ ≥ τ (up to the 10⁻⁶ of the paper's line search).
     threshold : float
         τ.
-    candidates : tuple of Candidate
+    candidates : tuple of SearchRun
         One per start, in order.
     best : int
         Which of them was selected.
@@ -89,7 +89,7 @@ class BandwidthResult:
     criterion_value: float
     feasible: bool
     threshold: float
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[SearchRun, ...]
     best: int
     n_evaluations: int
     linear_limit: bool

@@ -9,17 +9,17 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from kfrc._numerics import as_generator
-from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
 from kfrc._validation import check_n_clusters, check_number, check_positive_int
 from kfrc.bandwidth.exploration import Exploration, SearchSpace, run_stage1, search_space
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
-from kfrc.bandwidth.result import BandwidthResult, Candidate
+from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.criteria import Criterion
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.gram import gram_family
 from kfrc.kernels import Kernel
 from kfrc.kernels.linear import Linear
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
 
 LINEAR_LIMIT_TOL = 1e-4
 """Eigenvalues that agree with those of the linear kernel to this: the bandwidths matter only through their ratios."""
@@ -139,7 +139,7 @@ def select_bandwidths(
     visible = space if subset is None else space.restricted(subset, approximation, rank)
     explored = run_stage1(visible, n_jobs) if exploration is None else exploration
 
-    def run(k: int) -> Candidate:
+    def run(k: int) -> SearchRun:
         if relaxed is not None:
             continued = _continue(space, relaxed.candidates[k], n_clusters, criterion, threshold)
             if continued is not None:
@@ -149,7 +149,7 @@ def select_bandwidths(
     everything = range(len(space.starts))
     sources = [explored.earliest_alike(k) if space.optimizer.forgets_start else k for k in everything]
     distinct = sorted(set(sources))
-    found: list[Candidate] = []
+    found: list[SearchRun] = []
     for candidate in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(run)(k) for k in distinct):
         found.append(candidate)
         if progress is not None:
@@ -161,8 +161,8 @@ def select_bandwidths(
 
 
 def _continue(
-    space: SearchSpace, relaxed: Candidate, n_clusters: int, criterion: Criterion, threshold: float
-) -> Candidate | None:
+    space: SearchSpace, relaxed: SearchRun, n_clusters: int, criterion: Criterion, threshold: float
+) -> SearchRun | None:
     """A start's candidate at a larger threshold from its candidate at a smaller one, if that can be done."""
     if relaxed.binding_threshold >= threshold:
         return replace(relaxed, n_evaluations=0)
@@ -174,8 +174,8 @@ def _continue(
 
 
 def _replaced(
-    candidate: Candidate, ascent: Ascent, criterion: Criterion, n_clusters: int, n_evaluations: int
-) -> Candidate:
+    candidate: SearchRun, ascent: Ascent, criterion: Criterion, n_clusters: int, n_evaluations: int
+) -> SearchRun:
     """The candidate with another second stage."""
     return replace(
         candidate,
@@ -219,14 +219,14 @@ def _refine(space: SearchSpace, coarse: BandwidthResult, n_clusters: int, criter
     )
 
 
-def _run_start(explored: Exploration, k: int, n_clusters: int, criterion: Criterion, threshold: float) -> Candidate:
+def _run_start(explored: Exploration, k: int, n_clusters: int, criterion: Criterion, threshold: float) -> SearchRun:
     space, stage1, start = explored.space, explored.ascents[k], explored.space.starts[k]
     problem = space.problem(n_clusters)
     stage2 = space.optimizer.maximize_criterion(
         problem, criterion, threshold, start, stage1, repeats=explored.earliest_alike(k) < k
     )
     end = stage1 if stage2 is None else stage2
-    return Candidate(
+    return SearchRun(
         start=start,
         stage1_eigenvalue=float(stage1.eigenvalues[0]),
         stage1_iterations=stage1.n_iter,
@@ -241,7 +241,7 @@ def _run_start(explored: Exploration, k: int, n_clusters: int, criterion: Criter
     )
 
 
-def _repeated(explored: Exploration, k: int, candidate: Candidate) -> Candidate:
+def _repeated(explored: Exploration, k: int, candidate: SearchRun) -> SearchRun:
     """The candidate of start k from that of an earlier start with the same end of stage 1."""
     stage1 = explored.ascents[k]
     return replace(
@@ -255,7 +255,7 @@ def _repeated(explored: Exploration, k: int, candidate: Candidate) -> Candidate:
 
 
 def _choose(
-    space: SearchSpace, candidates: tuple[Candidate, ...], n_clusters: int, threshold: float
+    space: SearchSpace, candidates: tuple[SearchRun, ...], n_clusters: int, threshold: float
 ) -> BandwidthResult:
     best = int(np.argmax([candidate.criterion_value for candidate in candidates]))
     chosen = candidates[best]

@@ -10,11 +10,11 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
 from kfrc._validation import check_number, check_positive_int
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.relational import RelationalSolution, Status, order_of_appearance, starting_memberships
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class CentersSolution(RelationalSolution):
 
 
 @dataclass(frozen=True)
-class Centers:
+class InputCenters:
     """Weighted means of samples.
 
     Attributes
@@ -59,7 +59,7 @@ class Centers:
     prototypes: FloatArray
 
     @classmethod
-    def weighted(cls, X: FloatArray, weights: FloatArray) -> Centers:
+    def weighted(cls, X: FloatArray, weights: FloatArray) -> InputCenters:
         """Σ_j w_ji x_j / Σ_j w_ji; a cluster without weight gets the sample that costs the others most.
 
         Parameters
@@ -101,7 +101,7 @@ class Limits:
         scale = math.sqrt(float(X.var(axis=0, ddof=1).mean()))
         return cls(check_positive_int(max_iter, "max_iter"), check_number(tol, "tol", minimum=0.0), scale)
 
-    def centers_rest(self, centers: Centers, before: Centers) -> bool:
+    def centers_rest(self, centers: InputCenters, before: InputCenters) -> bool:
         """Whether the centers have stopped moving (Frobenius norm)."""
         return float(np.linalg.norm(centers.positions - before.positions)) <= self.tol * self.scale
 

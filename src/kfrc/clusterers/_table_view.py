@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._typing import FloatArray, IntArray
 from kfrc._validation import check_positive_int, find_varying_columns
+from kfrc.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

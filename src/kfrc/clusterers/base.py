@@ -13,11 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._typing import ArrayLike, FloatArray, IntArray, Progress
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
 from kfrc.relational import RelationalSolution, Status
+from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress
 
 
 class FuzzyClusterer(

@@ -14,7 +14,6 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc._numerics import COLLAPSE_TOL, as_generator, check_memory
-from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
     check_dissimilarities,
@@ -30,6 +29,7 @@ from kfrc.fuzzifiers import Fuzzifier, Power
 from kfrc.metrics import partition_coefficient
 from kfrc.relational import RelationalSolution, Start, Status, in_order_of_appearance, solve_relational
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _BLOCK = 64
 """Samples whose sums are brought up to date by one matrix product; within a block this is done sample by sample."""

@@ -11,7 +11,6 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, row_blocks
-from kfrc._typing import ArrayLike, BoolArray, FloatArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
     check_number,
@@ -32,6 +31,7 @@ from kfrc.relational import (
     starting_memberships,
 )
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, BoolArray, FloatArray, Progress, RandomStateLike
 
 
 class FCM(FuzzyClusterer):

@@ -12,13 +12,13 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc._validation import check_clusters_for_fit, check_positive_int, find_varying_columns
-from kfrc.clusterers._input_space import Centers, CentersSolution, Limits, best_run
+from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import Status, is_uniform, may_leave_uniformity
+from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _NARROWEST, _WIDEST = 0.1, 0.4
 """Default resolutions: fractions of the diagonal of the bounding box."""
@@ -280,13 +280,13 @@ def descend_kernels(X: FloatArray, U: FloatArray, t: Fuzzifier, sigmas: FloatArr
     """
     kernels = membership_kernels = _Kernels(sigmas, np.full((U.shape[1], len(sigmas)), 1.0 / len(sigmas)))
     weights = t.value(U)
-    centers = Centers.weighted(X, weights)
+    centers = InputCenters.weighted(X, weights)
     euclidean = cdist(X, centers.positions, "sqeuclidean")
     path = [float(np.sum(weights * kernels.squared_distances(euclidean)))]
     status = Status.MAX_ITER
     while len(path) <= limits.max_iter and status is Status.MAX_ITER:
         before, membership_kernels = centers, kernels
-        centers = Centers.weighted(X, weights * kernels.mixtures(euclidean, 2))
+        centers = InputCenters.weighted(X, weights * kernels.mixtures(euclidean, 2))
         euclidean = cdist(X, centers.positions, "sqeuclidean")
         U = t.memberships(kernels.squared_distances(euclidean))
         weights = t.value(U)

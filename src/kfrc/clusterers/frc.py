@@ -10,7 +10,6 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, check_memory
-from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
     check_dissimilarities,
@@ -22,6 +21,7 @@ from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import solve_relational
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 
 class FRC(FuzzyClusterer):

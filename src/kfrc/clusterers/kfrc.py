@@ -14,7 +14,6 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, double_center
-from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_bandwidths,
     check_clusters_for_fit,
@@ -49,9 +48,10 @@ from kfrc.selection import (
     Selection,
     choose,
     count_clusters,
-    fuzzifier_path,
+    fuzziness_path,
 )
 from kfrc.spectrum import extreme_eigenvalues, spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 AUTO = "auto"
 
@@ -105,9 +105,9 @@ class KFRC(FuzzyClusterer):
         What compares the candidates of an automatic choice.
     max_clusters : int, default=10
         Largest number that ``n_clusters="auto"`` tries.
-    calibrate : bool, default=False
-        Give the judge's probabilities as memberships instead of those that minimize the fuzzy objective, which tend to
-        be fuzzier or crisper than the chance of being right. Needs an automatic choice.
+    memberships : {"fuzzy", "posterior"}, default="fuzzy"
+        ``"fuzzy"`` memberships minimize the objective. ``"posterior"`` ones are the judge's probabilities, closer to
+        the chance of being right; they need an automatic choice.
     selection_samples : int, default=2000
         With more rows than this the choice is made on a random subset of that many.
     bandwidths : array-like of shape (n_features,) or float, optional
@@ -185,7 +185,7 @@ class KFRC(FuzzyClusterer):
         What the judge believes: the kind of mixture, its evidence, and its probabilities.
     cluster_count_ : dict of ndarray or None
         Evidence and wins of each number of clusters, if that was chosen.
-    calibrated_memberships_ : ndarray of shape (n_samples, n_clusters) or None
+    posterior_memberships_ : ndarray of shape (n_samples, n_clusters) or None
         The judge's probabilities.
 
     References
@@ -216,7 +216,7 @@ class KFRC(FuzzyClusterer):
     selection_margin_: float | None
     selection_support_: float | None
     cluster_count_: dict[str, Any] | None
-    calibrated_memberships_: FloatArray | None
+    posterior_memberships_: FloatArray | None
     _space: KernelSpace | None
     _centers: Centers
 
@@ -232,7 +232,7 @@ class KFRC(FuzzyClusterer):
         level: float | str | None = AUTO,
         judge: str | Judge = "mixture",
         max_clusters: int = 10,
-        calibrate: bool = False,
+        memberships: str = "fuzzy",
         selection_samples: int = 2000,
         bandwidths: ArrayLike | None = None,
         threshold: float | None = None,
@@ -259,7 +259,7 @@ class KFRC(FuzzyClusterer):
         self.level = level
         self.judge = judge
         self.max_clusters = max_clusters
-        self.calibrate = calibrate
+        self.memberships = memberships
         self.selection_samples = selection_samples
         self.bandwidths = bandwidths
         self.threshold = threshold
@@ -320,7 +320,7 @@ class KFRC(FuzzyClusterer):
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         rng = as_generator(self.random_state)
-        self.selection_ = self.opinion_ = self.cluster_count_ = self.calibrated_memberships_ = None
+        self.selection_ = self.opinion_ = self.cluster_count_ = self.posterior_memberships_ = None
         self.selection_margin_ = self.selection_support_ = None
         n_init = check_positive_int(self.n_init, "n_init")
         progress = self._start_progress(self._count_tasks(n_init), self.verbose)
@@ -340,10 +340,10 @@ class KFRC(FuzzyClusterer):
                 plan = self._plan_chosen(view, n_clusters, rng, progress)
             else:
                 plan = self._plan_fixed(view, n_clusters, rng, progress)
-        if self.calibrate and self.opinion_ is None:
+        if self.memberships == "posterior" and self.opinion_ is None:
             raise ValueError(
-                "calibrate=True needs an automatic choice, whose judge supplies the probabilities: leave m, level or "
-                'max_anisotropy at "auto"'
+                'memberships="posterior" needs an automatic choice, whose judge supplies the probabilities: leave m, '
+                'level or max_anisotropy at "auto"'
             )
         self.n_clusters_ = n_clusters
         solution = solve_relational(
@@ -363,7 +363,7 @@ class KFRC(FuzzyClusterer):
         self._store_stability(plan.fuzzifier, n_clusters)
         self._store_centers(solution, plan.gram)
         if plan.from_choice:
-            self._store_calibration(data)
+            self._store_posterior(data)
         self._warn_about(solution, plan.fuzzifier, lambda: float(self.eigenvalues_[0]))
         self._end_progress()
         return self
@@ -403,7 +403,7 @@ class KFRC(FuzzyClusterer):
         """What may be chosen: every "auto" stands for several values, anything else for itself."""
         fuzzifiers = [Fuzzifier.resolve(name) for name in _or_auto(self.fuzzifier, FUZZIFIERS)]
         if self.m == AUTO:
-            with_m = [t for fuzzifier in fuzzifiers for t in fuzzifier_path(fuzzifier)]
+            with_m = [t for fuzzifier in fuzzifiers for t in fuzziness_path(fuzzifier)]
         else:
             with_m = [resolve_fuzzifier(fuzzifier, self.m) for fuzzifier in fuzzifiers]  # type: ignore[arg-type]
         levels = _or_auto(self.level, LEVELS)
@@ -571,26 +571,33 @@ class KFRC(FuzzyClusterer):
         self.selection_support_ = selection.support
         self.opinion_ = selection.opinion
 
-    def _store_calibration(self, data: FloatArray) -> None:
+    def _store_posterior(self, data: FloatArray) -> None:
         """The judge's probabilities for all rows, clusters numbered as in the memberships."""
         opinion = self.opinion_
         if opinion is None or opinion.model is None or self._space is None:
-            if self.calibrate:
-                raise ValueError("calibrate=True needs a judge with a model for probabilities, which this one has not")
+            if self.memberships == "posterior":
+                raise ValueError(
+                    'memberships="posterior" needs a judge with a model for probabilities, which this one has not'
+                )
             return
         posterior = opinion.model.posterior(self._space.standardize(data))
-        self._calibrated_order = linear_sum_assignment(-self.memberships_.T @ posterior)[1]
-        self.calibrated_memberships_ = posterior[:, self._calibrated_order]
-        if self.calibrate:
-            self.memberships_ = self.calibrated_memberships_
+        self._posterior_order = linear_sum_assignment(-self.memberships_.T @ posterior)[1]
+        self.posterior_memberships_ = posterior[:, self._posterior_order]
+        if self.memberships == "posterior":
+            self.memberships_ = self.posterior_memberships_
             self.labels_ = self.memberships_.argmax(axis=1)
             self.uniformity_ = uniformity_index(self.memberships_)
 
     def _memberships_of(self, X: Any) -> FloatArray:
-        if not self.calibrate or self.opinion_ is None or self.opinion_.model is None or self._space is None:
+        if (
+            self.memberships != "posterior"
+            or self.opinion_ is None
+            or self.opinion_.model is None
+            or self._space is None
+        ):
             return super()._memberships_of(X)
         rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.opinion_.model.posterior(self._space.standardize(rows))[:, self._calibrated_order]
+        return self.opinion_.model.posterior(self._space.standardize(rows))[:, self._posterior_order]
 
     def _store_spectrum(self, gram: Gram, criterion: Criterion, n_clusters: int) -> None:
         self.approximation_ = gram.backend

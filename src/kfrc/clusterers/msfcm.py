@@ -10,13 +10,13 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kfrc._typing import ArrayLike, BoolArray, FloatArray, RandomStateLike
 from kfrc._validation import check_clusters_for_fit, check_positive_int, find_varying_columns
-from kfrc.clusterers._input_space import Centers, CentersSolution, Limits, best_run, leading_eigenvalue_of
+from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import Status, is_uniform, may_leave_uniformity
+from kfrc.typing import ArrayLike, BoolArray, FloatArray, RandomStateLike
 
 
 class MSFCM(FuzzyClusterer):
@@ -235,7 +235,7 @@ def descend_scaled(
     -------
     MSFCMSolution
     """
-    centers = membership_centers = Centers.weighted(X, t.value(U))
+    centers = membership_centers = InputCenters.weighted(X, t.value(U))
     distances = cdist(X, centers.positions, "sqeuclidean")
     path = [float(np.sum(t.value(U) * distances))]
     shifts = np.zeros(U.shape[1])
@@ -244,10 +244,10 @@ def descend_scaled(
     while len(rates) < limits.max_iter and status is Status.MAX_ITER:
         membership_centers = centers
         plain = t.memberships(distances)
-        shifts = np.linalg.norm(Centers.weighted(X, t.value(plain)).positions - centers.positions, axis=1)
+        shifts = np.linalg.norm(InputCenters.weighted(X, t.value(plain)).positions - centers.positions, axis=1)
         U, scaled = scale_memberships(plain, distances, shifts, t.m)
         weights = t.value(U)
-        centers = Centers.weighted(X, weights)
+        centers = InputCenters.weighted(X, weights)
         distances = cdist(X, centers.positions, "sqeuclidean")
         rates.append(float(scaled.mean()))
         path.append(float(np.sum(weights * distances)))

@@ -10,7 +10,6 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator
-from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
 from kfrc._validation import check_clusters_for_fit, check_positive_int
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError, SpreadDissimilarity
@@ -24,6 +23,7 @@ from kfrc.relational import (
     starting_memberships,
 )
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 
 class NERFCM(RFCM):

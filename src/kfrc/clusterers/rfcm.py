@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc.clusterers.frc import FRC
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Gram
+from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _NEGATIVE_TOL = 1e-10
 """Center distances below minus this times their mean are a property of R, not rounding."""

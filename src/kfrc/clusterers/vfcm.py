@@ -11,17 +11,17 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc._validation import (
     check_clusters_for_fit,
     check_number,
     check_positive_int,
     find_varying_columns,
 )
-from kfrc.clusterers._input_space import Centers, CentersSolution, Limits, best_run, leading_eigenvalue_of
+from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Power
 from kfrc.relational import Status, is_uniform
+from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _SMALLEST_M = 1.0 + 1e-8
 """Where annealing ends in floating point: beyond this 1/(m − 1) resolves more digits than distances have."""
@@ -242,7 +242,7 @@ def anneal(X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits) ->
     VFCMSolution
     """
     m = schedule.m0
-    centers = membership_centers = Centers.weighted(X, U**m)
+    centers = membership_centers = InputCenters.weighted(X, U**m)
     distances = cdist(X, centers.positions, "sqeuclidean")
     path = [float(np.sum(U**m * distances))]
     m_path: list[float] = []
@@ -251,7 +251,7 @@ def anneal(X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits) ->
         membership_centers = centers
         U = Power(m).memberships(distances)
         weights = U**m
-        centers = Centers.weighted(X, weights)
+        centers = InputCenters.weighted(X, weights)
         distances = cdist(X, centers.positions, "sqeuclidean")
         m_path.append(m)
         path.append(float(np.sum(weights * distances)))

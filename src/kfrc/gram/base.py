@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.gram.centers import Centers
 from kfrc.kernels import Kernel, SymmetricLowRank
+from kfrc.typing import FloatArray
 
 
 class Gram(ABC):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import FloatArray
 from kfrc.kernels import Kernel
+from kfrc.typing import FloatArray
 
 
 class Centers(ABC):

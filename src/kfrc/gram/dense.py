@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg.blas import dsymv
 
 from kfrc._numerics import check_memory
-from kfrc._typing import FloatArray
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers, KernelCenters
 from kfrc.kernels import Kernel, SymmetricLowRank
+from kfrc.typing import FloatArray
 
 
 class DenseGram(Gram):

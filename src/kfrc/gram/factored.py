@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import FloatArray
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.kernels import Kernel, SymmetricLowRank
+from kfrc.typing import FloatArray
 
 _NO_MATRIX = np.empty((0, 0))
 _BLOCK_ELEMENTS = 1 << 19

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.gram.base import GramFamily
 from kfrc.gram.dense import DenseGrams
 from kfrc.gram.factored import FactoredGrams
 from kfrc.gram.low_rank import ChebyshevGrams
 from kfrc.gram.nystrom import NystromGrams
 from kfrc.kernels import AdditiveKernel, Kernel
+from kfrc.typing import FloatArray
 
 APPROXIMATIONS = ("auto", "none", "low_rank", "nystrom")
 

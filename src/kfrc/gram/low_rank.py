@@ -17,12 +17,12 @@ from typing import ClassVar
 import numpy as np
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import FloatArray, IntArray
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.gram.dense import DenseGram, DenseGrams
 from kfrc.gram.factored import FeatureGram
 from kfrc.kernels import AdditiveKernel, SymmetricLowRank
+from kfrc.typing import FloatArray, IntArray
 
 _TOL = 1e-10
 """Relative size of what the basis leaves out, per feature: eigenvalues of F then err by about 1e-13."""

@@ -16,11 +16,11 @@ from typing import ClassVar
 import numpy as np
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import FloatArray, IntArray
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.gram.factored import FeatureGram, squared_euclidean
 from kfrc.kernels import Kernel, SymmetricLowRank
+from kfrc.typing import FloatArray, IntArray
 
 DEFAULT_RANK = 500
 """Landmarks when no rank is asked for."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from kfrc._numerics import row_blocks
 from kfrc._registry import Registered
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)

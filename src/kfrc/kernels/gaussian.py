@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import FloatArray
 from kfrc.kernels.base import AdditiveKernel, Kernel, SymmetricLowRank, squared_differences
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)

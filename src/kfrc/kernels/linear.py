@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.kernels.base import Kernel, SymmetricLowRank
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 
 TNormFunction: TypeAlias = Callable[..., FloatArray]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._typing import ArrayLike, FloatArray, IntArray
 from kfrc._validation import check_labels, check_memberships
+from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 
 def check_fuzzy_partition(U: ArrayLike, name: str = "U", *, min_clusters: int = 1) -> FloatArray:

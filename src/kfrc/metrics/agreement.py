@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias
 
 from sklearn import metrics as sklearn_metrics
 
-from kfrc._typing import ArrayLike
 from kfrc.metrics._pair_counts import T_NORMS, PairCounts, count_pairs
 from kfrc.metrics._partitions import check_labels_pair, check_memberships_pair
+from kfrc.typing import ArrayLike
 
 TNorm: TypeAlias = Literal["min", "product"]
 Average: TypeAlias = Literal["max", "min", "geometric", "arithmetic"]

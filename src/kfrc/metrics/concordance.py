@@ -6,8 +6,8 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc.metrics._partitions import check_memberships_pair
+from kfrc.typing import ArrayLike, FloatArray
 
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 """Distances between memberships, of size one, that differ by less are equal."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc.metrics._partitions import check_memberships_pair
+from kfrc.typing import ArrayLike, FloatArray
 
 _ROUNDING = (64 * float(np.finfo(np.float64).eps)) ** 2
 """Relative variance of memberships below which all rows are equal up to rounding."""

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from kfrc._numerics import row_blocks
-from kfrc._typing import ArrayLike, FloatArray, IntArray
 from kfrc._validation import check_data, check_dissimilarities, check_number
 from kfrc.metrics._partitions import check_fuzzy_partition
+from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 
 def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None, *, m: float = 2.0) -> float:

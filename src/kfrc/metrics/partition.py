@@ -7,9 +7,9 @@ import math
 import numpy as np
 from scipy.special import entr
 
-from kfrc._typing import ArrayLike
 from kfrc._validation import check_number
 from kfrc.metrics._partitions import check_fuzzy_partition
+from kfrc.typing import ArrayLike
 
 
 def partition_coefficient(U: ArrayLike) -> float:

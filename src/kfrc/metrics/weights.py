@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc._validation import check_bandwidths
+from kfrc.typing import ArrayLike, FloatArray
 
 
 def importance_weights(bandwidths: ArrayLike) -> FloatArray:

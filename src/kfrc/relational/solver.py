@@ -8,7 +8,6 @@ from enum import StrEnum
 import numpy as np
 
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._typing import ArrayLike, FloatArray, Progress, RandomStateLike
 from kfrc._validation import (
     check_dissimilarities,
     check_n_clusters,
@@ -18,6 +17,7 @@ from kfrc._validation import (
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational.starts import starting_memberships
+from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 _DESCENT_TOL = 1e-12
 """Relative rise of J that is rounding; the exact step cannot raise it on squared distances."""

@@ -11,10 +11,10 @@ import numpy as np
 
 from kfrc._numerics import as_generator
 from kfrc._registry import Registered
-from kfrc._typing import ArrayLike, FloatArray, RandomStateLike
 from kfrc._validation import check_memberships
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _PERTURBATION = 1e-3  # of the near-uniform start: small enough that the linear theory decides what grows
 

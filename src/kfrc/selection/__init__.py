@@ -10,7 +10,7 @@ from kfrc.selection.grid import (
     KERNELS,
     LEVELS,
     Grid,
-    fuzzifier_path,
+    fuzziness_path,
 )
 from kfrc.selection.settings import SearchOptions, Setting, find_settings, propose
 
@@ -30,7 +30,7 @@ __all__ = [
     "choose",
     "count_clusters",
     "find_settings",
-    "fuzzifier_path",
+    "fuzziness_path",
     "propose",
     "solve_candidates",
 ]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._typing import FloatArray, Progress
 from kfrc.criteria import Criterion
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import Judge, Opinion
@@ -19,11 +18,12 @@ from kfrc.relational import RelationalSolution, Status, descend
 from kfrc.selection.grid import Grid
 from kfrc.selection.resampling import N_RESAMPLES, resamples
 from kfrc.selection.settings import MAX_ITER, TOL, SearchOptions, Setting, find_settings, propose
+from kfrc.typing import FloatArray, Progress
 
 _N_LEADERS = 10
 """Candidates that take part in the resampling: the others are too far behind to win."""
 
-_SAME_PARTITION = 0.9
+_SAME_OPINION = 0.9
 """Frobenius ARI above which an opinion on resampled rows is the opinion on all rows."""
 
 
@@ -177,7 +177,7 @@ def _resample(
     """How often each candidate wins, and how often the judge stays with the partition, on resampled rows."""
     leaders = np.argsort(-scores, kind="stable")[:_N_LEADERS]
     evidence = np.array([opinion.row_evidence for opinion in opinions])
-    same = [_agreement(opinion.posterior, opinions[0].posterior) >= _SAME_PARTITION for opinion in opinions]
+    same = [_agreement(opinion.posterior, opinions[0].posterior) >= _SAME_OPINION for opinion in opinions]
     wins = np.zeros(len(candidates))
     stays = 0
     for rows in resamples(evidence.shape[1], rng):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._typing import FloatArray, IntArray, Progress
 from kfrc.judges import Judge, Opinion
 from kfrc.selection.grid import Grid
 from kfrc.selection.resampling import resamples
 from kfrc.selection.settings import SearchOptions, find_settings, propose
+from kfrc.typing import FloatArray, IntArray, Progress
 
 _ANISOTROPIES = (1.0, 5.0)
 _LEVELS = (1.0, 0.5)

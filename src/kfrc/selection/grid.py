@@ -55,14 +55,14 @@ class Grid:
         return len(self.searches()) * len(self.levels) * len(self.fuzzifiers) > 1
 
 
-def fuzzifier_path(fuzzifier: Fuzzifier, shares: Sequence[float] = FUZZINESS) -> tuple[Fuzzifier, ...]:
+def fuzziness_path(fuzzifier: Fuzzifier, shares: Sequence[float] = FUZZINESS) -> tuple[Fuzzifier, ...]:
     """The fuzzifier from nearly hard to its own m.
 
     Examples
     --------
     >>> from kfrc.fuzzifiers import ComplementaryRoot
-    >>> from kfrc.selection import fuzzifier_path
-    >>> [round(t.m, 2) for t in fuzzifier_path(ComplementaryRoot())]
+    >>> from kfrc.selection import fuzziness_path
+    >>> [round(t.m, 2) for t in fuzziness_path(ComplementaryRoot())]
     [1.03, 1.1, 1.3, 1.6, 2.0]
     """
     hard = fuzzifier.m_range.low

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfrc._typing import IntArray
+from kfrc.typing import IntArray
 
 N_RESAMPLES = 50
 

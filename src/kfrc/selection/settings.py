@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 
-from kfrc._typing import FloatArray, Progress
 from kfrc.bandwidth import BandwidthResult, Optimizer, select_bandwidths
 from kfrc.bandwidth.path import bandwidth_path
 from kfrc.criteria import Criterion
@@ -19,7 +18,8 @@ from kfrc.gram import gram_family
 from kfrc.kernels import AdditiveKernel, Kernel
 from kfrc.kernels.linear import Linear
 from kfrc.relational import Start, descend
-from kfrc.selection.grid import Grid, fuzzifier_path
+from kfrc.selection.grid import Grid, fuzziness_path
+from kfrc.typing import FloatArray, Progress
 
 PROPOSING = (0.1, 0.3, 0.6)
 """Fuzziness of the partitions that the judge is shown."""
@@ -150,7 +150,7 @@ def propose(
     settings: Sequence[Setting], n_clusters: int, fuzzifier: Fuzzifier, rng: np.random.Generator
 ) -> list[FloatArray]:
     """Partitions at every setting, from hard to fuzzy, each started from the one before, the first spectrally."""
-    path = fuzzifier_path(_default_of(fuzzifier), PROPOSING)
+    path = fuzziness_path(_default_of(fuzzifier), PROPOSING)
     proposals = []
     for setting in settings:
         U = Start.from_name("spectral").memberships(setting.dissimilarity, n_clusters, rng)

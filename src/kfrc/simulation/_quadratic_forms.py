@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kfrc._typing import FloatArray
 from kfrc.exceptions import KFRCError
+from kfrc.typing import FloatArray
 
 ComplexArray: TypeAlias = NDArray[np.complexfloating[Any, Any]]
 

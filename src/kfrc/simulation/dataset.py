@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from kfrc._numerics import as_generator
-from kfrc._typing import Any, ArrayLike, FloatArray, IntArray, RandomStateLike
 from kfrc._validation import check_data, check_n_clusters, check_number, check_positive_int
 from kfrc.exceptions import KFRCError
 from kfrc.simulation.mixsim import GaussianMixtureSpec, make_gaussian_mixture
+from kfrc.typing import Any, ArrayLike, FloatArray, IntArray, RandomStateLike
 
 STUDY_N_FEATURES = 10
 STUDY_N_SAMPLES = 200

@@ -12,10 +12,10 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from kfrc._numerics import as_generator
-from kfrc._typing import Any, ArrayLike, FloatArray, IntArray, RandomStateLike
 from kfrc._validation import check_data, check_n_clusters, check_number, check_positive_int
 from kfrc.exceptions import KFRCError
 from kfrc.simulation.overlap import Overlap, PairForms, check_mixture, overlap
+from kfrc.typing import Any, ArrayLike, FloatArray, IntArray, RandomStateLike
 
 TARGET_MARGIN = 1e-9
 """A draw whose largest possible overlap exceeds its target by less would need infinite covariances."""

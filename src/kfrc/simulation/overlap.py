@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from kfrc._numerics import SYMMETRY_TOL
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc.simulation._quadratic_forms import quadratic_form_cdf
+from kfrc.typing import ArrayLike, FloatArray
 
 EQUAL_COVARIANCE_TOL = 1e-11
 """Covariances whose ratio has eigenvalues this close to 1 are equal: the closed form is then more exact."""

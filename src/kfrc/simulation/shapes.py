@@ -10,9 +10,9 @@ import numpy as np
 
 from kfrc._numerics import as_generator
 from kfrc._registry import Registered
-from kfrc._typing import FloatArray, IntArray, RandomStateLike
 from kfrc._validation import check_n_clusters, check_number, check_positive_int
 from kfrc.simulation.dataset import add_noise_features, standardize_columns
+from kfrc.typing import FloatArray, IntArray, RandomStateLike
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _TABLE_ONLY = (
     "max_anisotropy",
     "level",
     "max_clusters",
-    "calibrate",
+    "memberships",
     "optimizer",
     "starts",
     "columns",
@@ -66,9 +66,7 @@ def fit(
     max_anisotropy: options.Anisotropy = options.AUTO,
     level: options.Level = options.AUTO,
     max_clusters: options.MaxClusters = 10,
-    calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Memberships as probabilities, from the judge of the choice.")
-    ] = False,
+    memberships: options.Memberships = options.MembershipKind.FUZZY,
     optimizer: options.OptimizerName = "lbfgs",
     starts: options.Starts = 5,
     columns: options.Columns = None,
@@ -110,7 +108,7 @@ def fit(
                 "max_anisotropy": options.parse_anisotropy(max_anisotropy),
                 "level": options.parse_level(level),
                 "max_clusters": max_clusters,
-                "calibrate": calibrate,
+                "memberships": str(memberships),
                 "optimizer": optimizer,
                 "n_starts": starts,
                 "random_state": seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,6 +42,16 @@ def _choice(family: type[Registered], text: str, *, auto: bool = True) -> Any:
     return typer.Option(help=f"{text}: {names}.", callback=one_of(family, auto=auto), metavar="NAME")
 
 
+class MembershipKind(StrEnum):
+    """What ``--memberships`` takes."""
+
+    FUZZY = "fuzzy"
+    POSTERIOR = "posterior"
+
+
+Memberships = Annotated[
+    MembershipKind, typer.Option(help="Of the fuzzy objective, or the probabilities of the judge of the choice.")
+]
 Data = Annotated[str, typer.Argument(help="CSV, TSV or Parquet file; - for standard input.", metavar="DATA")]
 Clusters = Annotated[str, typer.Option("--clusters", "-c", help="Number of clusters.", metavar="NUMBER")]
 ClustersOrAuto = Annotated[

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc import KFRC
-from kfrc._typing import ArrayLike, FloatArray
+from kfrc.typing import ArrayLike, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC, KFRCError
-from kfrc._typing import ArrayLike, FloatArray
+from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import ACCENT, Display, check_pair, column_names, hide_spines, plain_text
 
 if TYPE_CHECKING:

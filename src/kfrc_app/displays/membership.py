@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC
-from kfrc._typing import ArrayLike, FloatArray
+from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display, check_pair, hide_spines
 from kfrc_app.report.geometry import sample_rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC, KFRCError
-from kfrc._typing import ArrayLike, FloatArray
+from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import ACCENT, MARK, Display, check_pair, hide_spines
 from kfrc_app.report.path import MAX_PATH_ROWS, N_STEPS, FuzzifierPath, fuzzifier_path
 

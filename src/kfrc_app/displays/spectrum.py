@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import ACCENT, MARK, PLAIN, Display, check_pair, hide_spines
 from kfrc_app.report.geometry import fitted_gram, sample_rows
 

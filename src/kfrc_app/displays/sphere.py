@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC
-from kfrc._typing import ArrayLike, FloatArray
 from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display, check_pair
 from kfrc_app.report.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.report.palette import blend_colors, cluster_colors

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from kfrc_app.study.design import ANISOTROPIES, CRITERIA
+from kfrc_app.study.design import PAPER_ANISOTROPIES, PAPER_CRITERIA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,8 +33,8 @@ def draw(records: pd.DataFrame) -> Figure:
     halves: Any = figure.subfigures(2, 1)
     top, bottom = halves
     left, right = top.subplots(1, 2)
-    _shares(left, best, "max_anisotropy", ANISOTROPIES, "A   best anisotropy bound α")
-    _shares(right, best, "criterion", CRITERIA, "B   best criterion")
+    _shares(left, best, "max_anisotropy", PAPER_ANISOTROPIES, "A   best anisotropy bound α")
+    _shares(right, best, "criterion", PAPER_CRITERIA, "B   best criterion")
     _effective_features(bottom, kfrc)
     return figure
 
@@ -66,18 +66,18 @@ def _effective_features(figure: Any, kfrc: pd.DataFrame) -> None:
     groups = _groups(kfrc)
     n_rows = len({c for c, _ in groups})
     grid = figure.subplots(n_rows, max(1, -(-len(groups) // n_rows)), sharex=True, sharey=True, squeeze=False)
-    positions = range(len(ANISOTROPIES))
+    positions = range(len(PAPER_ANISOTROPIES))
     for axes, (c, snr) in zip(grid.flat, groups, strict=False):
         here = kfrc[(kfrc["n_clusters"] == c) & (kfrc["snr"] == snr)]
-        for criterion, color in zip(CRITERIA, COLORS, strict=False):
+        for criterion, color in zip(PAPER_CRITERIA, COLORS, strict=False):
             chosen = here[here["criterion"] == criterion]
-            medians = [chosen[chosen["max_anisotropy"] == alpha]["w_eff"].median() for alpha in ANISOTROPIES]
+            medians = [chosen[chosen["max_anisotropy"] == alpha]["w_eff"].median() for alpha in PAPER_ANISOTROPIES]
             axes.plot(positions, medians, "o-", color=color, ms=3, lw=1.2, label=criterion)
         axes.axhline(10, color="0.6", ls=":", lw=1)
         axes.axhline(here["n_signal"].iloc[0], color="#009E73", ls="--", lw=1)
         axes.set_yscale("log")
         axes.set_title(f"c = {c}, SNR = {_snr(snr)}", fontsize="small")
-        axes.set_xticks(list(positions), [f"{alpha:g}".replace("inf", "∞") for alpha in ANISOTROPIES])
+        axes.set_xticks(list(positions), [f"{alpha:g}".replace("inf", "∞") for alpha in PAPER_ANISOTROPIES])
         axes.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
         axes.minorticks_off()
     figure.supxlabel("anisotropy bound α", fontsize="medium")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from kfrc import KFRC
-from kfrc._typing import FloatArray, IntArray
 from kfrc.gram import DenseGram, Gram, gram_family
 from kfrc.spectrum import Spectrum
+from kfrc.typing import FloatArray, IntArray
 
 _SAMPLE_SEED = 0
 _MIN_ROWS_PER_CLUSTER = 25

@@ -6,7 +6,7 @@ import colorsys
 
 import numpy as np
 
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 """Blue, orange, green, pink, sky, vermilion, yellow: Okabe and Ito (2008), without black."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc import KFRC, KFRCError
-from kfrc._typing import FloatArray, IntArray
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Gram
 from kfrc.metrics import uniformity_index
 from kfrc.relational import solve_relational
 from kfrc.stability import MergeBound, merge_bound
+from kfrc.typing import FloatArray, IntArray
 from kfrc_app.report.geometry import fitted_gram, sample_rows
 
 N_STEPS = 31

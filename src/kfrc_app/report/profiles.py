@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 
 _MAD_TO_SD = 1.4826
 """Median absolute deviation to standard deviation, for the normal distribution."""

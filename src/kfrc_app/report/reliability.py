@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kfrc import KFRC
-from kfrc._typing import FloatArray, IntArray
+from kfrc.typing import FloatArray, IntArray
 from kfrc_app.report.text import clean, reliability_sentences
 
 N_BINS = 10
@@ -33,24 +33,24 @@ def reliability_facts(model: KFRC, labels: Sequence[Any] | None = None) -> dict[
         None if the model has no probabilities. There are no bins if there is nothing to compare with: the memberships
         are the probabilities and no labels are known.
     """
-    probabilities = model.calibrated_memberships_
+    probabilities = model.posterior_memberships_
     if probabilities is None or model.memberships_.shape[1] < 2:
         return None
-    U, calibrated = model.memberships_, bool(model.calibrate)
+    U, is_posterior = model.memberships_, model.memberships == "posterior"
     clusters = U.argmax(axis=1)
     rows = np.arange(len(U))
     surest, believed = U[rows, clusters], probabilities[rows, clusters]
     right = None if labels is None else has_majority_label(clusters, labels)
     facts: dict[str, Any] = {
-        "calibrated": calibrated,
+        "is_posterior": is_posterior,
         "low": 1.0 / U.shape[1],
         "mean_membership": float(surest.mean()),
-        "mean_probability": None if calibrated else float(believed.mean()),
+        "mean_probability": None if is_posterior else float(believed.mean()),
         "label_share": None if right is None else float(right.mean()),
         "few": FEW_ROWS,
         "bins": []
-        if calibrated and right is None
-        else _bins(surest, None if calibrated else believed, right, U.shape[1]),
+        if is_posterior and right is None
+        else _bins(surest, None if is_posterior else believed, right, U.shape[1]),
     }
     return facts | {"sentences": reliability_sentences(facts)}
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kfrc import KFRC
-from kfrc._typing import FloatArray
+from kfrc.typing import FloatArray
 from kfrc_app.report.text import finite
 
 _N_TRACE = 40

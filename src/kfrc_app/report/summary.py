@@ -11,10 +11,10 @@ import pandas as pd
 
 import kfrc
 from kfrc import KFRC
-from kfrc._typing import FloatArray, IntArray
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from kfrc.spectrum import Spectrum, spectrum_of
+from kfrc.typing import FloatArray, IntArray
 from kfrc_app.report.choice import count_facts, selection_facts
 from kfrc_app.report.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.report.palette import cluster_colors

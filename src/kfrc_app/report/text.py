@@ -275,8 +275,8 @@ def reliability_sentences(reliability: dict[str, Any]) -> list[str]:
     membership, probability = reliability["mean_membership"], reliability["mean_probability"]
     if probability is None:
         sentences = [
-            "The memberships of this report are the judge’s probabilities (calibrate=True), so there is nothing to "
-            "compare between the two."
+            "The memberships of this report are the judge’s probabilities (memberships=“posterior”), so there is nothing "
+            "to compare between the two."
         ]
     else:
         gap = membership - probability
@@ -284,7 +284,7 @@ def reliability_sentences(reliability: dict[str, Any]) -> list[str]:
         sentences = [
             f"On average the largest membership is {membership:.2f}, and the judge gives that cluster a probability of "
             f"{probability:.2f}: the memberships are {verdict} the judge’s probabilities.",
-            "calibrate=True gives the judge’s probabilities as memberships.",
+            "memberships=“posterior” gives the judge’s probabilities as memberships.",
         ]
     share = reliability["label_share"]
     if share is not None:

@@ -15,16 +15,16 @@ PRESETS = ("smoke", "seed", "full")
 N_SEEDS = 25
 """Seeds of the full synthetic study (Section 5.1)."""
 
-ANISOTROPIES = (1.0, 5.0, 10.0, 25.0, math.inf)
-CRITERIA = ("sum", "log_sum", "gap")
-FUZZIFIERS = ("power", "exponential", "quadratic", "complementary_root")
+PAPER_ANISOTROPIES = (1.0, 5.0, 10.0, 25.0, math.inf)
+PAPER_CRITERIA = ("sum", "log_sum", "gap")
+PAPER_FUZZIFIERS = ("power", "exponential", "quadratic", "complementary_root")
 
 _SMOKE_DESIGNS = (1, 53, 98, 101, 146, 188)
 """Positions of the designs of the smoke preset: every SNR and c occurs."""
 
 
 @dataclass(frozen=True)
-class Grid:
+class StudyGrid:
     """KFRC configurations: all combinations, with the fuzzifiers' default m.
 
     Attributes
@@ -35,9 +35,9 @@ class Grid:
     """
 
     kernels: tuple[str, ...] = ("sum", "product")
-    anisotropies: tuple[float, ...] = ANISOTROPIES
-    criteria: tuple[str, ...] = CRITERIA
-    fuzzifiers: tuple[str, ...] = FUZZIFIERS
+    anisotropies: tuple[float, ...] = PAPER_ANISOTROPIES
+    criteria: tuple[str, ...] = PAPER_CRITERIA
+    fuzzifiers: tuple[str, ...] = PAPER_FUZZIFIERS
     n_starts: int = 5
 
     def __len__(self) -> int:
@@ -48,8 +48,8 @@ class Grid:
         return list(itertools.product(self.kernels, self.anisotropies))
 
 
-SMALL_GRID = Grid(anisotropies=(1.0, 5.0), n_starts=2)
-REAL_GRID = Grid(kernels=("sum",))
+SMALL_GRID = StudyGrid(anisotropies=(1.0, 5.0), n_starts=2)
+REAL_GRID = StudyGrid(kernels=("sum",))
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class StudyTask:
     seed : int
         Seed of the data (synthetic) and of every method.
     optimizer : {"lbfgs", "momentum"}
-    grid : Grid
+    grid : StudyGrid
     data_dir : str or None
         Folder with the benchmark sets, or with given synthetic data sets.
     """
@@ -73,7 +73,7 @@ class StudyTask:
     dataset: str
     seed: int
     optimizer: str = "lbfgs"
-    grid: Grid = Grid()
+    grid: StudyGrid = StudyGrid()
     data_dir: str | None = None
 
     @property
@@ -116,19 +116,19 @@ def study_tasks(
         raise ValueError(f"unknown preset {preset!r}: choose one of {', '.join(PRESETS)}")
     if study == "real":
         names = ("wine",) if preset == "smoke" else tuple(name for name in BENCHMARK_NAMES if name != "iris")
-        grid = Grid(kernels=("sum",), anisotropies=(1.0, 5.0), n_starts=2) if preset == "smoke" else REAL_GRID
+        grid = StudyGrid(kernels=("sum",), anisotropies=(1.0, 5.0), n_starts=2) if preset == "smoke" else REAL_GRID
         grid = _with_kernel(grid, kernel)
         return [StudyTask(study, name, 1, optimizer, grid, data_dir) for name in names[::every]]
     designs = _SMOKE_DESIGNS if preset == "smoke" else range(len(study_designs()))
     seeds = range(1, N_SEEDS + 1) if preset == "full" else (1,)
-    grid = _with_kernel(SMALL_GRID if preset == "smoke" else Grid(), kernel)
+    grid = _with_kernel(SMALL_GRID if preset == "smoke" else StudyGrid(), kernel)
     return [
         StudyTask(study, f"{design:03d}", seed, optimizer, grid, data_dir)
         for seed, design in itertools.product(seeds, designs[::every])
     ]
 
 
-def _with_kernel(grid: Grid, kernel: str | None) -> Grid:
+def _with_kernel(grid: StudyGrid, kernel: str | None) -> StudyGrid:
     if kernel is None:
         return grid
     if kernel not in grid.kernels:

@@ -19,7 +19,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 import kfrc
-from kfrc_app.study.progress import Failure, Progress
+from kfrc_app.study.progress import Failure, StudyProgress
 from kfrc_app.study.store import Record, StudyError, StudyStore, Task
 
 Run = Callable[[Any], list[Record]]
@@ -84,7 +84,7 @@ class Executor(Protocol):
         """How many tasks run at a time; 0 if unknown."""
         ...
 
-    def outcomes(self, tasks: Sequence[Task], run: Run, progress: Progress) -> Generator[Outcome]:
+    def outcomes(self, tasks: Sequence[Task], run: Run, progress: StudyProgress) -> Generator[Outcome]:
         """One outcome per task."""
         ...
 
@@ -97,7 +97,7 @@ def run_tasks(
     n_jobs: int = 1,
     scheduler: str | None = None,
     retry_failed: bool = False,
-    progress: Progress | None = None,
+    progress: StudyProgress | None = None,
 ) -> RunReport:
     """Compute the tasks that the store does not hold yet, and store each as it ends.
 
@@ -115,7 +115,7 @@ def run_tasks(
         store: workers need no shared disk.
     retry_failed : bool, default=False
         Try tasks again that failed before.
-    progress : Progress, optional
+    progress : StudyProgress, optional
 
     Returns
     -------
@@ -127,7 +127,7 @@ def run_tasks(
         If the run cannot go on; what was finished is kept, and the next run resumes.
     """
     start = time.perf_counter()
-    progress = progress or Progress()
+    progress = progress or StudyProgress()
     executor: Executor = LocalExecutor(n_jobs) if scheduler is None else DaskExecutor(scheduler, n_jobs)
     with store.lock(executor.workers):
         state = store.state()
@@ -201,7 +201,7 @@ class LocalExecutor:
         """How many tasks run at a time."""
         return int(joblib.effective_n_jobs(self.n_jobs))
 
-    def outcomes(self, tasks: Sequence[Task], run: Run, progress: Progress) -> Generator[Outcome]:
+    def outcomes(self, tasks: Sequence[Task], run: Run, progress: StudyProgress) -> Generator[Outcome]:
         """One outcome per task, as tasks end."""
         if self.workers == 1:
             yield from (attempt(run, task) for task in tasks)
@@ -258,7 +258,7 @@ class DaskExecutor:
         """How many tasks run at a time; unknown for a running cluster, whose workers come and go."""
         return int(joblib.effective_n_jobs(self.n_jobs)) if self.address == LOCAL else 0
 
-    def outcomes(self, tasks: Sequence[Task], run: Run, progress: Progress) -> Generator[Outcome]:
+    def outcomes(self, tasks: Sequence[Task], run: Run, progress: StudyProgress) -> Generator[Outcome]:
         """One outcome per task, as tasks end."""
         if not tasks:
             return

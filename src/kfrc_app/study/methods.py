@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.mixture import GaussianMixture
 
 from kfrc import FANNY, FCMMK, FRC, KFRC, MSFCM, VFCM
-from kfrc_app.study.design import FUZZIFIERS
+from kfrc_app.study.design import PAPER_FUZZIFIERS
 
 Memberships = NDArray[np.float64]
 Method = Callable[[NDArray[np.float64], int, int], Memberships]
@@ -62,7 +62,7 @@ def _relational(fuzzifier: str) -> Method:
 
 METHODS: dict[str, Method] = {
     "automatic KFRC": _fuzzy(lambda c, seed: KFRC(c, random_state=seed)),
-    **{f"FRC ({name})": _relational(name) for name in FUZZIFIERS},
+    **{f"FRC ({name})": _relational(name) for name in PAPER_FUZZIFIERS},
     "FANNY (euclidean)": _fuzzy(lambda c, seed: FANNY(c, metric="euclidean")),
     "FANNY (manhattan)": _fuzzy(lambda c, seed: FANNY(c, metric="manhattan")),
     "FCM-MK": _fuzzy(lambda c, seed: FCMMK(c, init="random", n_init=1, random_state=seed)),

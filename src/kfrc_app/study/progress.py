@@ -51,7 +51,7 @@ class StudyState:
         return mean * (len(self.remaining) + len(self.corrupt))
 
 
-class Progress:
+class StudyProgress:
     """What a run tells while it works; this one stays silent."""
 
     def __enter__(self) -> Self:
@@ -72,7 +72,7 @@ class Progress:
         """Say something that a user should know."""
 
 
-class RichProgress(Progress):
+class RichProgress(StudyProgress):
     """A bar with the time remaining on a terminal, a few lines elsewhere.
 
     Parameters

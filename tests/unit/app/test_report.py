@@ -478,7 +478,7 @@ def test_fewer_clusters_than_the_most_evidence_are_explained():
 def test_reliability_compares_memberships_with_probabilities(chosen, chosen_facts):
     reliability = chosen_facts["reliability"]
     rows = np.arange(178)
-    surest, believed = chosen.memberships_.max(axis=1), chosen.calibrated_memberships_[rows, chosen.labels_]
+    surest, believed = chosen.memberships_.max(axis=1), chosen.posterior_memberships_[rows, chosen.labels_]
     assert reliability["mean_membership"] == pytest.approx(surest.mean())
     assert reliability["mean_probability"] == pytest.approx(believed.mean())
     bins = reliability["bins"]
@@ -496,7 +496,7 @@ def test_reliability_curve_is_drawn_with_its_numbers(chosen_facts):
     page = render_html(chosen_facts)
     text = text_of(page, "reliability")
     assert "labels not used" in text
-    assert "calibrate=True" in text
+    assert "memberships=“posterior”" in text
     assert 'aria-label="Reliability curve' in page
     chart = reliability_chart(chosen_facts["reliability"])
     assert [series["kind"] for series in chart["series"]] == ["label_share", "probability"]
@@ -513,8 +513,8 @@ def test_fuzzier_or_crisper_is_said(membership, words):
     assert f"the memberships are {words} the judge’s probabilities" in reliability_sentences(facts)[0]
 
 
-def test_calibrated_memberships_need_no_curve(wine_frame):
-    model = KFRC(3, calibrate=True, random_state=0).fit(wine_frame.to_numpy())
+def test_posterior_memberships_need_no_curve(wine_frame):
+    model = KFRC(3, memberships="posterior", random_state=0).fit(wine_frame.to_numpy())
     facts = summarize(model, wine_frame)
     assert facts["reliability"]["bins"] == []
     page = render_html(facts)

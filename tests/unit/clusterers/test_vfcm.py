@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from kfrc import FRC, UniformCollapseWarning
-from kfrc.clusterers._input_space import Centers, Limits
+from kfrc.clusterers._input_space import InputCenters, Limits
 from kfrc.clusterers.vfcm import VFCM, anneal, check_schedule
 
 MODEL = VFCM(3, n_init=2, random_state=0)
@@ -125,7 +125,7 @@ def test_too_few_iterations_are_reported(iris):
 
 def test_cluster_without_weight_is_put_on_the_most_expensive_sample():
     X = np.array([[0.0], [1.0], [10.0]])
-    centers = Centers.weighted(X, np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]))
+    centers = InputCenters.weighted(X, np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]))
     assert_allclose(centers.positions[:, 0], [11 / 3, 10.0])
     assert_allclose(centers.prototypes.T @ X, centers.positions)
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from kfrc._registry import Registered
-from kfrc._typing import FloatArray
 from kfrc.bandwidth.problem import Evaluation, Problem
 from kfrc.criteria import Criterion
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.bandwidth.problem import Problem
+from kfrc.typing import FloatArray
 
 _WIDEST_SPREAD = 10.0
 """Range of log θ at a fixed level without an anisotropy bound: e^10 is "this feature does not count"."""

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
-from kfrc._typing import FloatArray
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.optimizers.box import Box, box_for
 from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
 from kfrc.criteria import Criterion
+from kfrc.typing import FloatArray
 
 _OUT_OF_REACH = 0.01
 """A threshold this far above the largest λ₁ that stage 1 found is not tried for: as in the paper, the start is dropped.

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._typing import FloatArray
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
 from kfrc.bandwidth.projections import project_anisotropy, project_feasible, project_level
 from kfrc.criteria import Criterion
+from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)
