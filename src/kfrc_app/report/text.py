@@ -275,8 +275,8 @@ def reliability_sentences(reliability: dict[str, Any]) -> list[str]:
     membership, probability = reliability["mean_membership"], reliability["mean_probability"]
     if probability is None:
         sentences = [
-            "The memberships of this report are the judge’s probabilities (memberships=“posterior”), so there is nothing "
-            "to compare between the two."
+            "The memberships of this report are the judge’s probabilities (memberships=“posterior”), so there is "
+            "nothing to compare between the two."
         ]
     else:
         gap = membership - probability
