@@ -11,19 +11,45 @@ class Registered:
     """Base of a family whose members are found by name.
 
     A direct subclass starts a family and owns its ``registry``; a class below it that passes ``name=`` is entered
-    there. Members without a name (a user's own subclass) work everywhere an instance is accepted.
+    there. Members without a name (a user's own subclass) work everywhere an instance is accepted. A name is never
+    inherited, and belongs to one class: only the same class, defined again, may replace it.
+
+    Attributes
+    ----------
+    registry : dict
+        The named classes of the family, in the order of their definition.
+    name : str
+        The name of this class, empty if it has none.
+    label : str
+        What to call it in a text: its name, or the name of the class.
     """
 
     registry: ClassVar[dict[str, type[Any]]]
     name: ClassVar[str] = ""
+    label: ClassVar[str] = ""
 
-    def __init_subclass__(cls, name: str | None = None, **kwargs: Any) -> None:
+    def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls.name = name
+        cls.label = name or cls.__name__
         if Registered in cls.__bases__:
             cls.registry = {}
-        if name is not None:
-            cls.name = name
+        if name:
+            holder = cls.registry.get(name, cls)
+            # A notebook cell that is run twice, or a reloaded module, defines the same class again.
+            if _path(holder) != _path(cls):
+                raise ValueError(
+                    f"the name {name!r} is taken: it stands for {_path(holder)}, so {_path(cls)} needs another one"
+                )
             cls.registry[name] = cls
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Instances that stand for this class wherever all members of the family are tested.
+
+        A class whose interesting or quick settings are not its defaults overrides this.
+        """
+        return (cls(),)
 
     @classmethod
     def from_name(cls, name: str, **parameters: Any) -> Self:
@@ -45,6 +71,10 @@ class Registered:
         raise TypeError(
             f"expected a {cls.__name__} or one of the names {', '.join(cls.registry)}, got {type(spec).__name__}"
         )
+
+
+def _path(cls: type[Any]) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def load_family(package_name: str) -> None:

@@ -34,7 +34,7 @@ def check_clusters_for_fit(n_clusters: Any, n_samples: int) -> int:
         warnings.warn(
             "n_clusters = 1 is trivial: every membership is 1. Use at least 2 clusters",
             TrivialPartitionWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return n_clusters
 
@@ -121,19 +121,22 @@ def check_dissimilarities(R: ArrayLike) -> FloatArray:
     return array
 
 
+def check_membership_shape(U: np.ndarray[Any, Any], name: str, shape: tuple[int | None, int | None]) -> None:
+    """Two dimensions of the expected lengths; None stands for any."""
+    if U.ndim != 2:
+        raise ValueError(f"{name} must be a matrix of memberships (n_samples, n_clusters), got {U.ndim} dimension(s)")
+    for got, expected, what in zip(U.shape, shape, ("rows (samples)", "columns (clusters)"), strict=True):
+        if expected is not None and got != expected:
+            raise ValueError(f"{name} must have {expected} {what}, got shape {U.shape}")
+
+
 def check_memberships(
     U: ArrayLike, name: str = "U", *, shape: tuple[int | None, int | None] = (None, None)
 ) -> FloatArray:
     """Memberships (n_samples, n_clusters): finite, non-negative, rows summing to one (then made exact)."""
     array = np.asarray(U)
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name} must be a matrix of memberships (n_samples, n_clusters), got {array.ndim} dimension(s)"
-        )
+    check_membership_shape(array, name, shape)
     array = _as_float(array, name)
-    for got, expected, what in zip(array.shape, shape, ("rows (samples)", "columns (clusters)"), strict=True):
-        if expected is not None and got != expected:
-            raise ValueError(f"{name} must have {expected} {what}, got shape {array.shape}")
     if not np.isfinite(array).all():
         raise ValueError(_describe_non_finite(array, name))
     if (array < 0).any():

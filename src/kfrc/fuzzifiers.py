@@ -60,8 +60,7 @@ class Fuzzifier(Registered, ABC):
         if isinstance(self.m, bool) or not isinstance(self.m, (int, float, np.integer, np.floating)):
             raise TypeError(f"m must be a number, got {self.m!r}")
         if not (math.isfinite(self.m) and self.m in self.m_range):
-            name = self.name or type(self).__name__
-            raise ValueError(f"m = {self.m:g} is outside {self.m_range}, the range of the {name} fuzzifier")
+            raise ValueError(f"m = {self.m:g} is outside {self.m_range}, the range of the {self.label} fuzzifier")
 
     @classmethod
     def from_name(cls, name: str, **parameters: Any) -> Self:

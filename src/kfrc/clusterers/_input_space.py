@@ -12,7 +12,14 @@ from scipy.spatial.distance import cdist
 
 from kfrc._validation import check_number, check_positive_int
 from kfrc.dissimilarity import Dissimilarity
-from kfrc.relational import RelationalSolution, Status, order_of_appearance, starting_memberships
+from kfrc.relational import (
+    RelationalSolution,
+    Start,
+    Status,
+    order_of_appearance,
+    resolve_start,
+    starting_memberships,
+)
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
@@ -120,7 +127,7 @@ def best_run(
     run: Callable[[FloatArray], Solution],
     cost: Callable[[Solution], float],
     *,
-    init: str | ArrayLike,
+    init: str | Start | ArrayLike,
     n_init: int,
     random_state: RandomStateLike,
     progress: Progress,
@@ -129,10 +136,11 @@ def best_run(
 
     Clusters are numbered by the first sample that prefers them, unless ``init`` is an array, whose numbering is kept.
     """
+    start = resolve_start(init, len(X), n_clusters)
     solutions: list[Solution] = []
     dissimilarity = Dissimilarity.from_features(X)
-    for k, U in enumerate(starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
+    for k, U in enumerate(starting_memberships(start, n_init, dissimilarity, n_clusters, random_state)):
         solutions.append(run(U))
         progress(f"clustering {k + 1}/{n_init}")
     best = min(solutions, key=lambda solution: (solution.status is Status.COLLAPSED, cost(solution)))
-    return best.reordered(order_of_appearance(best.memberships)) if isinstance(init, str) else best
+    return best if start.keeps_numbering else best.reordered(order_of_appearance(best.memberships))

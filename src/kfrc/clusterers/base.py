@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import COLLAPSE_TOL
+from kfrc._validation import check_clusters_for_fit
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -48,6 +49,7 @@ class FuzzyClusterer(
         (1 − PC) / (1 − 1/c): 0 for a crisp partition, 1 for the uniform one.
     """
 
+    n_clusters: Any
     memberships_: FloatArray
     labels_: IntArray
     fuzzifier_: Fuzzifier
@@ -127,6 +129,10 @@ class FuzzyClusterer(
         weights = self.fuzzifier_.value(self.fuzzifier_.memberships(distances))
         return -float(np.einsum("ji,ji->", weights, np.where(np.isfinite(distances), distances, 0.0)))
 
+    def _check_clusters(self, n_samples: int) -> int:
+        """The number of clusters as an ``int``, checked against the number of samples; called from ``fit``."""
+        return check_clusters_for_fit(self.n_clusters, n_samples)
+
     @property
     def _n_features_out(self) -> int:
         return self.memberships_.shape[1]
@@ -187,7 +193,6 @@ class FuzzyClusterer(
 def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) -> str:
     kappa = t.kappa(n_clusters)
     critical = t.critical_m(n_clusters, leading_eigenvalue)
-    name = t.name or type(t).__name__
     opening = (
         f"the fit collapsed: every membership is within {COLLAPSE_TOL:g} of 1/{n_clusters}, nothing was found. "
         f"kappa = {kappa:.4g} and lambda_1 = {leading_eigenvalue:.4g} give kappa * lambda_1 = "
@@ -195,8 +200,8 @@ def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) 
     )
     if kappa * leading_eigenvalue <= 1:
         return (
-            f"{opening} <= 1: with the {name} fuzzifier 1/{n_clusters} everywhere is a stable solution here for every "
-            f"m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, "
+            f"{opening} <= 1: with the {t.label} fuzzifier 1/{n_clusters} everywhere is a stable solution here for "
+            f"every m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, "
             "which looks for bandwidths that cannot collapse"
         )
     return (

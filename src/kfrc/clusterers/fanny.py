@@ -15,9 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc._numerics import COLLAPSE_TOL, as_generator, check_memory
 from kfrc._validation import (
-    check_clusters_for_fit,
     check_dissimilarities,
-    check_memberships,
     check_number,
     check_positive_int,
     find_varying_columns,
@@ -27,15 +25,19 @@ from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import NonEuclideanWarning
 from kfrc.fuzzifiers import Fuzzifier, Power
 from kfrc.metrics import partition_coefficient
-from kfrc.relational import RelationalSolution, Start, Status, in_order_of_appearance, solve_relational
+from kfrc.relational import (
+    RelationalSolution,
+    Start,
+    Status,
+    in_order_of_appearance,
+    resolve_start,
+    solve_relational,
+)
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _BLOCK = 64
 """Samples whose sums are brought up to date by one matrix product; within a block this is done sample by sample."""
-
-_OWN_MEMBERSHIP = 0.9
-"""Starting membership of a sample in the cluster of its block of rows."""
 
 _EMPTY_MASS = 1e-12
 """Sums of weights below this are what rounding left of an emptied cluster."""
@@ -69,7 +71,7 @@ class FANNY(FuzzyClusterer):
     solver : {"sweep", "batch"}, default="sweep"
         ``"sweep"`` is the algorithm above. ``"batch"`` updates all samples at once, as :class:`kfrc.FRC` does: it has
         the same fixed points and is faster, but may end in another one.
-    init : {"blocks", "spectral", "near_uniform", "random", "kmeans++"} or array-like, default="blocks"
+    init : {"blocks", "spectral", "near_uniform", "random", "kmeans++"}, Start or array-like, default="blocks"
         Starting memberships. ``"blocks"`` cuts the rows in their order into consecutive blocks of ⌊n/c⌋, the last one
         taking the rest: 0.9 in the own block, 0.1/(c − 1) elsewhere. So the result can depend on the order of the rows.
     max_iter : int, default=500
@@ -118,7 +120,7 @@ class FANNY(FuzzyClusterer):
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         solver: str = "sweep",
-        init: str | ArrayLike = "blocks",
+        init: str | Start | ArrayLike = "blocks",
         max_iter: int = 500,
         tol: float = 1e-15,
         random_state: RandomStateLike = None,
@@ -150,15 +152,16 @@ class FANNY(FuzzyClusterer):
         self
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        n_clusters = self._check_clusters(len(data))
         power = Power(m=self.m)
         if self.solver not in _SOLVERS:
             raise ValueError(f"unknown solver {self.solver!r}: choose one of {', '.join(_SOLVERS)}")
         max_iter = check_positive_int(self.max_iter, "max_iter")
         tol = check_number(self.tol, "tol", minimum=0.0)
+        start = resolve_start(self.init, len(data), n_clusters)
         R = self._dissimilarities(data)
         progress = self._start_progress(1, self.verbose)
-        U = self._start(R, n_clusters)
+        U = start.memberships(Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
         solution = _SOLVERS[self.solver](R, power, U, max_iter, tol)
         progress(f"{self.solver} of {solution.n_iter} iterations")
         solution = in_order_of_appearance(solution)
@@ -185,14 +188,6 @@ class FANNY(FuzzyClusterer):
             )
         self._end_progress()
         return self
-
-    def _start(self, R: FloatArray, n_clusters: int) -> FloatArray:
-        if not isinstance(self.init, str):
-            return check_memberships(self.init, "init", shape=(len(R), n_clusters))
-        if self.init == "blocks":
-            return block_memberships(len(R), n_clusters)
-        start = Start.from_name(self.init)
-        return start.memberships(Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
 
     def _dissimilarities(self, X: FloatArray) -> FloatArray:
         if self.metric != "precomputed":
@@ -233,27 +228,6 @@ class FANNY(FuzzyClusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
-
-
-def block_memberships(n_samples: int, n_clusters: int) -> FloatArray:
-    """Membership 0.9 in the own of n_clusters consecutive blocks of rows, the rest shared by the others.
-
-    Examples
-    --------
-    >>> from kfrc.clusterers.fanny import block_memberships
-    >>> block_memberships(5, 2)
-    array([[0.9, 0.1],
-           [0.9, 0.1],
-           [0.1, 0.9],
-           [0.1, 0.9],
-           [0.1, 0.9]])
-    """
-    if n_clusters == 1:
-        return np.ones((n_samples, 1))
-    U = np.full((n_samples, n_clusters), (1.0 - _OWN_MEMBERSHIP) / (n_clusters - 1))
-    blocks = np.minimum(np.arange(n_samples) // (n_samples // n_clusters), n_clusters - 1)
-    U[np.arange(n_samples), blocks] = _OWN_MEMBERSHIP
-    return U
 
 
 def _sweep(R: FloatArray, t: Power, U: FloatArray, max_iter: int, tol: float) -> RelationalSolution:

@@ -11,12 +11,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, row_blocks
-from kfrc._validation import (
-    check_clusters_for_fit,
-    check_number,
-    check_positive_int,
-    find_varying_columns,
-)
+from kfrc._validation import check_number, check_positive_int, find_varying_columns
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.dissimilarity import Dissimilarity
@@ -24,10 +19,12 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import (
     SAME_OBJECTIVE,
     RelationalSolution,
+    Start,
     Status,
     in_order_of_appearance,
     is_uniform,
     may_leave_uniformity,
+    resolve_start,
     starting_memberships,
 )
 from kfrc.spectrum import spectrum_of
@@ -48,12 +45,12 @@ class FCM(FuzzyClusterer):
     fuzzifier : {"power", "exponential", "quadratic", "complementary_root"} or Fuzzifier, default="power"
     m : float, optional
         Fuzziness; None means the fuzzifier's default.
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters). The spectral start (k-means on the leading
         principal coordinates) is linear in n and costs about as much as thirty iterations, which it saves;
         ``"kmeans++"`` costs as much as three.
     n_init : int, default=4
-        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``.
+        Runs; the lowest objective wins. After a deterministic start the others begin with ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
         Largest movement of a membership at convergence.
@@ -88,7 +85,7 @@ class FCM(FuzzyClusterer):
         *,
         fuzzifier: str | Fuzzifier = "power",
         m: float | None = None,
-        init: str | ArrayLike = "spectral",
+        init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -119,7 +116,7 @@ class FCM(FuzzyClusterer):
         self
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        n_clusters = self._check_clusters(len(data))
         fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
         self._check_columns(data)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
@@ -160,7 +157,7 @@ def solve_fcm(
     n_clusters: int,
     fuzzifier: Fuzzifier,
     *,
-    init: str | ArrayLike = "spectral",
+    init: str | Start | ArrayLike = "spectral",
     n_init: int = 1,
     max_iter: int = 1000,
     tol: float = 1e-6,
@@ -185,19 +182,20 @@ def solve_fcm(
     n_init = check_positive_int(n_init, "n_init")
     max_iter = check_positive_int(max_iter, "max_iter")
     tol = check_number(tol, "tol", minimum=0.0)
+    start = resolve_start(init, len(X), n_clusters)
     # Distances by inner products lose digits far from the origin, and centering changes no distance.
     X = X - X.mean(axis=0)
     Z = _extend(X)
     best: RelationalSolution | None = None
-    starts = starting_memberships(init, n_init, Dissimilarity.from_features(X), n_clusters, random_state)
-    for k, U in enumerate(starts):
+    runs = starting_memberships(start, n_init, Dissimilarity.from_features(X), n_clusters, random_state)
+    for k, U in enumerate(runs):
         solution = _descend(Z, fuzzifier, U, max_iter, tol)
         if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
             best = solution
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return in_order_of_appearance(best) if isinstance(init, str) else best
+    return best if start.keeps_numbering else in_order_of_appearance(best)
 
 
 # The work is done on arrays with samples along the columns: a sum over clusters is then a sum of long vectors. And with

@@ -12,12 +12,12 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._validation import check_clusters_for_fit, check_positive_int, find_varying_columns
+from kfrc._validation import check_positive_int, find_varying_columns
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational import Status, is_uniform, may_leave_uniformity
+from kfrc.relational import Start, Status, is_uniform, may_leave_uniformity
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _NARROWEST, _WIDEST = 0.1, 0.4
@@ -57,10 +57,10 @@ class FCMMK(FuzzyClusterer):
         if it is 1). Not used if ``sigmas`` is given.
     sigmas : array-like of shape (n_kernels,), optional
         The widths themselves, in the units of X.
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
-        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``.
+        Runs; the lowest objective wins. After a deterministic start the others begin with ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-5
         A run has converged when the centers move by less than this (Frobenius norm), in units of the root mean
@@ -122,7 +122,7 @@ class FCMMK(FuzzyClusterer):
         m: float | None = 2.0,
         n_kernels: int = 4,
         sigmas: ArrayLike | None = None,
-        init: str | ArrayLike = "spectral",
+        init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-5,
@@ -154,7 +154,7 @@ class FCMMK(FuzzyClusterer):
         self
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        n_clusters = self._check_clusters(len(data))
         fuzzifier = resolve_fuzzifier("power", self.m)
         limits = self._limits(data)
         self.sigmas_ = _default_sigmas(data, self.n_kernels) if self.sigmas is None else check_sigmas(self.sigmas)

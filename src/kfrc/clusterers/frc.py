@@ -10,16 +10,11 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, check_memory
-from kfrc._validation import (
-    check_clusters_for_fit,
-    check_dissimilarities,
-    check_positive_int,
-    find_varying_columns,
-)
+from kfrc._validation import check_dissimilarities, check_positive_int, find_varying_columns
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational import solve_relational
+from kfrc.relational import Start, resolve_start, solve_relational
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
@@ -41,10 +36,10 @@ class FRC(FuzzyClusterer):
         Manhattan).
     metric_params : dict, optional
         Further arguments of the metric.
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
-        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``.
+        Runs; the lowest objective wins. After a deterministic start the others begin with ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
         Largest movement of a membership at convergence.
@@ -80,7 +75,7 @@ class FRC(FuzzyClusterer):
         m: float | None = None,
         metric: Any = "sqeuclidean",
         metric_params: dict[str, Any] | None = None,
-        init: str | ArrayLike = "spectral",
+        init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -114,15 +109,16 @@ class FRC(FuzzyClusterer):
         self
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        n_clusters = self._check_clusters(len(data))
         fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
+        start = resolve_start(self.init, len(data), n_clusters)
         dissimilarity = self._dissimilarity(data)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
         solution = solve_relational(
             dissimilarity,
             n_clusters,
             fuzzifier,
-            init=self.init,
+            init=start,
             n_init=self.n_init,
             max_iter=self.max_iter,
             tol=self.tol,

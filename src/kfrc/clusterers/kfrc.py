@@ -17,7 +17,6 @@ from kfrc._numerics import as_generator, double_center
 from kfrc._validation import (
     check_bandwidths,
     check_clusters_for_fit,
-    check_memberships,
     check_number,
     check_positive_int,
     check_square,
@@ -36,7 +35,7 @@ from kfrc.gram import Centers, DenseGram, Gram, gram_family
 from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
 from kfrc.metrics import effective_n_features, importance_weights, uniformity_index
-from kfrc.relational import RelationalSolution, Start, in_order_of_appearance, solve_relational
+from kfrc.relational import RelationalSolution, Start, in_order_of_appearance, resolve_start, solve_relational
 from kfrc.selection import (
     ANISOTROPIES,
     CRITERIA,
@@ -242,7 +241,7 @@ class KFRC(FuzzyClusterer):
         approximation: str = "auto",
         rank: int | None = None,
         search_samples: int | str | None = "auto",
-        init: str | ArrayLike = "spectral",
+        init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -326,6 +325,7 @@ class KFRC(FuzzyClusterer):
         progress = self._start_progress(self._count_tasks(n_init), self.verbose)
         if self.kernel == "precomputed":
             n_clusters = self._check_clusters(len(data))
+            asked = resolve_start(self.init, len(data), n_clusters)
             plan = self._plan_precomputed(data, n_clusters)
         else:
             view = TableView.of(data, getattr(self, "feature_names_in_", None), standardize=self.standardize)
@@ -334,7 +334,7 @@ class KFRC(FuzzyClusterer):
                 if self.n_clusters == AUTO
                 else self._check_clusters(len(data))
             )
-            self._check_init(len(data), n_clusters)
+            asked = resolve_start(self.init, len(data), n_clusters)  # complains before the long part
             # With one cluster there is nothing to choose or search for.
             if n_clusters > 1 and self._chooses():
                 plan = self._plan_chosen(view, n_clusters, rng, progress)
@@ -346,18 +346,19 @@ class KFRC(FuzzyClusterer):
                 'level or max_anisotropy at "auto"'
             )
         self.n_clusters_ = n_clusters
+        start = asked if plan.init is None else resolve_start(plan.init, len(data), n_clusters)
         solution = solve_relational(
             Dissimilarity(plan.gram),
             n_clusters,
             plan.fuzzifier,
-            init=plan.init,
-            n_init=n_init if isinstance(plan.init, str) else 1,
+            init=start,
+            n_init=1 if start.keeps_numbering else n_init,
             max_iter=self.max_iter,
             tol=self.tol,
             random_state=rng,
             progress=progress,
         )
-        if plan.from_choice and isinstance(self.init, str):
+        if plan.from_choice and not asked.keeps_numbering:
             solution = in_order_of_appearance(solution)
         self._store(solution, plan.fuzzifier)
         self._store_stability(plan.fuzzifier, n_clusters)
@@ -385,13 +386,6 @@ class KFRC(FuzzyClusterer):
                 'n_clusters="auto" needs a table of columns to judge by: with kernel="precomputed" give a number'
             )
         return check_clusters_for_fit(self.n_clusters, n_samples)
-
-    def _check_init(self, n_samples: int, n_clusters: int) -> None:
-        """Complain about wrong starts before the long part."""
-        if isinstance(self.init, str):
-            Start.from_name(self.init)
-        else:
-            check_memberships(self.init, "init", shape=(n_samples, n_clusters))
 
     def _chooses(self) -> bool:
         """Whether there are candidates to choose from; the paper's optimizer comes with the paper's settings."""
@@ -471,9 +465,9 @@ class KFRC(FuzzyClusterer):
         self.threshold_ = self._resolve_threshold(chosen.fuzzifier, n_clusters)
         log_bandwidths = chosen.setting.search.log_bandwidths - np.log(view.scale / view.unit)
         gram = self._place_bandwidths(view, log_bandwidths, chosen.setting.kernel, chosen.setting.criterion, n_clusters)
-        init: Any = chosen.solution.memberships
-        if not isinstance(self.init, str):
-            init = self.init
+        init: FloatArray | None = chosen.solution.memberships
+        if resolve_start(self.init, view.n_samples, n_clusters).keeps_numbering:
+            init = None
         elif part is not view:
             # The other rows join the clusters found on the subset.
             centers = chosen.setting.dissimilarity.gram.centers(chosen.solution.prototypes)
@@ -512,7 +506,7 @@ class KFRC(FuzzyClusterer):
             )
             log_bandwidths = self.search_.log_bandwidths - np.log(view.scale / view.unit)
         gram = self._place_bandwidths(view, log_bandwidths, kernel, criterion, n_clusters)
-        return _Plan(gram, fuzzifier, self.init)
+        return _Plan(gram, fuzzifier)
 
     def _fixed(self, name: str) -> Any:
         """A parameter, or the paper's setting where there is nothing to choose it by."""
@@ -546,7 +540,7 @@ class KFRC(FuzzyClusterer):
         self.kernel_ = self.max_anisotropy_ = None
         self.criterion_ = Criterion.resolve(self._fixed("criterion"))
         self._store_spectrum(gram, self.criterion_, n_clusters)
-        return _Plan(gram, fuzzifier, self.init)
+        return _Plan(gram, fuzzifier)
 
     def _place_bandwidths(
         self, view: TableView, log_bandwidths: FloatArray, kernel: Kernel, criterion: Criterion, n_clusters: int
@@ -648,5 +642,6 @@ class _Plan:
 
     gram: Gram
     fuzzifier: Fuzzifier
-    init: Any
+    init: FloatArray | None = None
+    """Where the chosen candidate is; None leaves it to the parameter ``init``."""
     from_choice: bool = False

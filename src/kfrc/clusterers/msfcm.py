@@ -10,12 +10,12 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kfrc._validation import check_clusters_for_fit, check_positive_int, find_varying_columns
+from kfrc._validation import check_positive_int, find_varying_columns
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational import Status, is_uniform, may_leave_uniformity
+from kfrc.relational import Start, Status, is_uniform, may_leave_uniformity
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, RandomStateLike
 
 
@@ -43,10 +43,10 @@ class MSFCM(FuzzyClusterer):
         Also stop as soon as every sample passes the test above, as the reference implementation does. The labels are
         then final but the centers may not be, so the memberships depend on the start; False goes on until the centers
         rest.
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
-        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``.
+        Runs; the lowest objective wins. After a deterministic start the others begin with ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
         A run has converged when the centers move by less than this (Frobenius norm), in units of the root mean
@@ -103,7 +103,7 @@ class MSFCM(FuzzyClusterer):
         *,
         m: float | None = 2.0,
         stop_when_filtered: bool = True,
-        init: str | ArrayLike = "spectral",
+        init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -134,7 +134,7 @@ class MSFCM(FuzzyClusterer):
         self
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        n_clusters = self._check_clusters(len(data))
         fuzzifier = resolve_fuzzifier("power", self.m)
         limits = self._limits(data)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)

@@ -10,7 +10,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator
-from kfrc._validation import check_clusters_for_fit, check_positive_int
+from kfrc._validation import check_positive_int
 from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError, SpreadDissimilarity
 from kfrc.fuzzifiers import Fuzzifier
@@ -18,7 +18,9 @@ from kfrc.gram import DenseGram
 from kfrc.relational import (
     SAME_OBJECTIVE,
     RelationalSolution,
+    Start,
     in_order_of_appearance,
+    resolve_start,
     solve_relational,
     starting_memberships,
 )
@@ -47,10 +49,10 @@ class NERFCM(RFCM):
         Any metric of :func:`sklearn.metrics.pairwise_distances`, or ``"precomputed"``. Values are used as they are.
     metric_params : dict, optional
         Further arguments of the metric.
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
-        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``. They
+        Runs; the lowest objective wins. After a deterministic start the others begin with ``"kmeans++"``. They
         share β: a run that ended with a smaller one is continued, so that the objectives can be compared.
     max_iter : int, default=1000
         Iterations after the last change of β.
@@ -110,12 +112,13 @@ class NERFCM(RFCM):
         self
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        n_clusters = self._check_clusters(len(data))
         fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
+        start = resolve_start(self.init, len(data), n_clusters)
         dissimilarity = self._dissimilarity(data)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
         runs = _Runs(dissimilarity, n_clusters, fuzzifier, self.max_iter, self.tol)
-        solution = runs.best(self.init, self.n_init, as_generator(self.random_state), progress)
+        solution = runs.best(start, self.n_init, as_generator(self.random_state), progress)
         self.beta_ = dissimilarity.beta
         self._store(solution, fuzzifier)
         if self.metric == "sqeuclidean":
@@ -150,11 +153,9 @@ class _Runs:
     max_iter: int
     tol: float
 
-    def best(
-        self, init: str | ArrayLike, n_init: int, random_state: RandomStateLike, progress: Progress
-    ) -> RelationalSolution:
+    def best(self, start: Start, n_init: int, random_state: RandomStateLike, progress: Progress) -> RelationalSolution:
         solutions, betas = [], []
-        for k, U in enumerate(starting_memberships(init, n_init, self.dissimilarity, self.n_clusters, random_state)):
+        for k, U in enumerate(starting_memberships(start, n_init, self.dissimilarity, self.n_clusters, random_state)):
             solutions.append(self._run(U))
             betas.append(self.dissimilarity.beta)
             progress(f"clustering {k + 1}/{n_init}")
@@ -165,7 +166,7 @@ class _Runs:
         lowest = min(solution.objective for solution in solutions)
         # Runs that reach the same minimum differ by rounding; the first of them is kept.
         best = next(s for s in solutions if s.objective <= lowest + SAME_OBJECTIVE * abs(lowest))
-        return in_order_of_appearance(best) if isinstance(init, str) else best
+        return best if start.keeps_numbering else in_order_of_appearance(best)
 
     def _run(self, U: FloatArray) -> RelationalSolution:
         """Iterate to the end; a negative distance raises β and the run goes on from the corrected distances."""

@@ -11,6 +11,7 @@ from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Gram
+from kfrc.relational import Start
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _NEGATIVE_TOL = 1e-10
@@ -39,10 +40,10 @@ class RFCM(FRC):
         and so are plain Euclidean and Manhattan distances; edit distances often are not.
     metric_params : dict, optional
         Further arguments of the metric.
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
-        Runs; the lowest objective wins. After a spectral or given start the others begin with ``"kmeans++"``.
+        Runs; the lowest objective wins. After a deterministic start the others begin with ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
         Largest movement of a membership at convergence.
@@ -91,7 +92,7 @@ class RFCM(FRC):
         m: float | None = None,
         metric: Any = "sqeuclidean",
         metric_params: dict[str, Any] | None = None,
-        init: str | ArrayLike = "spectral",
+        init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,

@@ -11,16 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._validation import (
-    check_clusters_for_fit,
-    check_number,
-    check_positive_int,
-    find_varying_columns,
-)
+from kfrc._validation import check_number, check_positive_int, find_varying_columns
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Power
-from kfrc.relational import Status, is_uniform
+from kfrc.relational import Start, Status, is_uniform
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _SMALLEST_M = 1.0 + 1e-8
@@ -52,11 +47,11 @@ class VFCM(FuzzyClusterer):
     min_m : float, optional
         Floor of m, above 1. None lets m approach its limit, as published; 1.01 is the floor of the code that the
         paper's authors released.
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like, default="spectral"
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
         Runs. Their final m differ, so their objectives cannot be compared: the smallest within-cluster sum of squares
-        Σ_j min_i ‖x_j − v_i‖² wins. After a spectral or given start the others begin with ``"kmeans++"``.
+        Σ_j min_i ‖x_j − v_i‖² wins. After a deterministic start the others begin with ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
         A run has converged when the centers move by less than this (Frobenius norm), in units of the root mean
@@ -113,7 +108,7 @@ class VFCM(FuzzyClusterer):
         b: float = 0.05,
         every: int = 2,
         min_m: float | None = None,
-        init: str | ArrayLike = "spectral",
+        init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
         tol: float = 1e-6,
@@ -147,7 +142,7 @@ class VFCM(FuzzyClusterer):
         self
         """
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
+        n_clusters = self._check_clusters(len(data))
         schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
         limits = self._limits(data)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)

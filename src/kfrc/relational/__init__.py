@@ -11,11 +11,27 @@ from kfrc.relational.solver import (
     order_of_appearance,
     solve_relational,
 )
-from kfrc.relational.starts import Start, starting_memberships
+from kfrc.relational.starts import (
+    Blocks,
+    Given,
+    KMeansPlusPlus,
+    NearUniform,
+    Random,
+    Spectral,
+    Start,
+    resolve_start,
+    starting_memberships,
+)
 
 __all__ = [
     "SAME_OBJECTIVE",
+    "Blocks",
+    "Given",
+    "KMeansPlusPlus",
+    "NearUniform",
+    "Random",
     "RelationalSolution",
+    "Spectral",
     "Start",
     "Status",
     "descend",
@@ -23,6 +39,7 @@ __all__ = [
     "is_uniform",
     "may_leave_uniformity",
     "order_of_appearance",
+    "resolve_start",
     "solve_relational",
     "starting_memberships",
 ]

@@ -16,7 +16,7 @@ from kfrc._validation import (
 )
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational.starts import starting_memberships
+from kfrc.relational.starts import Start, resolve_start, starting_memberships
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 _DESCENT_TOL = 1e-12
@@ -78,7 +78,7 @@ def solve_relational(
     n_clusters: int,
     fuzzifier: str | Fuzzifier = "power",
     *,
-    init: str | ArrayLike = "spectral",
+    init: str | Start | ArrayLike = "spectral",
     n_init: int = 1,
     max_iter: int = 1000,
     tol: float = 1e-6,
@@ -93,12 +93,12 @@ def solve_relational(
         Dissimilarities, used as they are (pass squared distances for the Euclidean case).
     n_clusters : int
     fuzzifier : str or Fuzzifier, default="power"
-    init : {"spectral", "near_uniform", "random", "kmeans++"} or array-like of shape (n_samples, n_clusters)
-        Start of the first run. Clusters are numbered by the first sample that prefers them, unless an array is given,
-        whose numbering is kept.
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like
+        Start of the first run; an array has shape (n_samples, n_clusters). Clusters are numbered by the first sample
+        that prefers them, unless an array is given, whose numbering is kept.
     n_init : int, default=1
-        Number of runs; the one with the lowest J is kept. After a deterministic start (``"spectral"`` or an array) the
-        further runs start from ``"kmeans++"``.
+        Number of runs; the one with the lowest J is kept. After a deterministic start (``"spectral"``, ``"blocks"``
+        or an array) the further runs start from ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
         A run has converged when no membership moves by more than this.
@@ -134,11 +134,12 @@ def solve_relational(
     dissimilarity = R if isinstance(R, Dissimilarity) else Dissimilarity.from_matrix(check_dissimilarities(R))
     n_clusters = check_n_clusters(n_clusters, dissimilarity.n_samples, minimum=1)
     t = Fuzzifier.resolve(fuzzifier)
+    start = resolve_start(init, dissimilarity.n_samples, n_clusters)
     n_init = check_positive_int(n_init, "n_init")
     max_iter = check_positive_int(max_iter, "max_iter")
     tol = check_number(tol, "tol", minimum=0.0)
     best: RelationalSolution | None = None
-    for k, U in enumerate(starting_memberships(init, n_init, dissimilarity, n_clusters, random_state)):
+    for k, U in enumerate(starting_memberships(start, n_init, dissimilarity, n_clusters, random_state)):
         solution = descend(dissimilarity, t, U, max_iter, tol)
         # Runs that reach the same minimum differ by rounding; the first of them is kept, whatever the memory layout.
         if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
@@ -146,7 +147,7 @@ def solve_relational(
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return in_order_of_appearance(best) if isinstance(init, str) else best
+    return best if start.keeps_numbering else in_order_of_appearance(best)
 
 
 def order_of_appearance(U: FloatArray) -> list[int]:

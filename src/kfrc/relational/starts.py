@@ -1,4 +1,4 @@
-"""Starting memberships for the relational solver."""
+"""Starting memberships: what ``init`` may be."""
 
 from __future__ import annotations
 
@@ -6,22 +6,52 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from kfrc._numerics import as_generator
 from kfrc._registry import Registered
-from kfrc._validation import check_memberships
+from kfrc._validation import check_membership_shape, check_memberships
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _PERTURBATION = 1e-3  # of the near-uniform start: small enough that the linear theory decides what grows
+_OWN_MEMBERSHIP = 0.9  # of a sample in the cluster of its block of rows
 
 
 @dataclass(frozen=True)
 class Start(Registered, ABC):
-    """A way to draw the memberships a run starts from."""
+    """A way to draw the memberships a run starts from.
+
+    Attributes
+    ----------
+    deterministic : bool
+        Whether a second run would start at the same place; further runs then start from k-means++ instead.
+    keeps_numbering : bool
+        Whether the clusters of the start have numbers that mean something, so that the result keeps them.
+
+    Examples
+    --------
+    A start of your own works wherever a name does:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from kfrc.relational import Start, solve_relational
+    >>> @dataclass(frozen=True)
+    ... class EveryOther(Start):
+    ...     '''Samples join the clusters in turn.'''
+    ...     deterministic = True
+    ...     def memberships(self, dissimilarity, n_clusters, rng):
+    ...         return np.eye(n_clusters)[np.arange(dissimilarity.n_samples) % n_clusters]
+    >>> x = np.array([0.0, 5.0, 0.1, 5.2])
+    >>> solve_relational(np.subtract.outer(x, x) ** 2, 2, init=EveryOther()).memberships.argmax(axis=1)
+    array([0, 1, 0, 1])
+    """
+
+    deterministic: ClassVar[bool] = False
+    keeps_numbering: ClassVar[bool] = False
 
     @abstractmethod
     def memberships(self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator) -> FloatArray:
@@ -31,6 +61,8 @@ class Start(Registered, ABC):
 @dataclass(frozen=True)
 class Spectral(Start, name="spectral"):
     """k-means on the leading c − 1 kernel principal coordinates, the directions in which uniformity breaks first."""
+
+    deterministic: ClassVar[bool] = True
 
     def memberships(  # noqa: D102
         self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator
@@ -96,22 +128,107 @@ class KMeansPlusPlus(Start, name="kmeans++"):
         return np.eye(n_clusters)[to_seeds.argmin(axis=1)]
 
 
+@dataclass(frozen=True)
+class Blocks(Start, name="blocks"):
+    """Membership 0.9 in the own of c consecutive blocks of ⌊n/c⌋ rows, the last one taking the rest: FANNY's start.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.dissimilarity import Dissimilarity
+    >>> from kfrc.relational import Blocks
+    >>> rows = Dissimilarity.from_features(np.arange(5.0)[:, None])
+    >>> Blocks().memberships(rows, 2, np.random.default_rng()).T
+    array([[0.9, 0.9, 0.1, 0.1, 0.1],
+           [0.1, 0.1, 0.9, 0.9, 0.9]])
+    """
+
+    deterministic: ClassVar[bool] = True
+
+    def memberships(  # noqa: D102
+        self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator
+    ) -> FloatArray:
+        n_samples = dissimilarity.n_samples
+        if n_clusters == 1:
+            return np.ones((n_samples, 1))
+        U = np.full((n_samples, n_clusters), (1.0 - _OWN_MEMBERSHIP) / (n_clusters - 1))
+        blocks = np.minimum(np.arange(n_samples) // (n_samples // n_clusters), n_clusters - 1)
+        U[np.arange(n_samples), blocks] = _OWN_MEMBERSHIP
+        return U
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Start):
+    """Memberships that are there already: what an array passed as ``init`` becomes.
+
+    Parameters
+    ----------
+    U : array-like of shape (n_samples, n_clusters)
+        Rows sum to one; rounding is corrected.
+    """
+
+    U: Any
+
+    deterministic: ClassVar[bool] = True
+    keeps_numbering: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "U", check_memberships(self.U, "init"))
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:  # noqa: D102
+        return (cls(np.eye(2)),)
+
+    def memberships(  # noqa: D102
+        self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator
+    ) -> FloatArray:
+        U: FloatArray = self.U.copy()  # a run may work in place
+        return U
+
+
+def resolve_start(init: str | Start | ArrayLike, n_samples: int, n_clusters: int) -> Start:
+    """Turn what a user passed as ``init`` into a start, and complain early if it cannot be one.
+
+    Parameters
+    ----------
+    init : str, Start or array-like of shape (n_samples, n_clusters)
+    n_samples, n_clusters : int
+        What given memberships must fit.
+
+    Returns
+    -------
+    Start
+
+    Examples
+    --------
+    >>> from kfrc.relational import resolve_start
+    >>> resolve_start("random", 4, 2)
+    Random()
+    >>> resolve_start([[1, 0], [1, 0], [0, 1], [0, 1]], 4, 2).keeps_numbering
+    True
+    """
+    if isinstance(init, str) or (isinstance(init, Start) and not isinstance(init, Given)):
+        return Start.resolve(init)
+    U = init.U if isinstance(init, Given) else np.asarray(init)
+    if U.ndim == 0:
+        raise TypeError(
+            f"init: expected a Start or one of the names {', '.join(Start.registry)}, or memberships of shape "
+            f"({n_samples}, {n_clusters}), got {init!r}"
+        )
+    check_membership_shape(U, "init", (n_samples, n_clusters))
+    return init if isinstance(init, Given) else Given(U)
+
+
 def starting_memberships(
-    init: str | ArrayLike,
+    start: Start,
     n_init: int,
     dissimilarity: Dissimilarity,
     n_clusters: int,
     random_state: RandomStateLike,
 ) -> Iterator[FloatArray]:
-    """Memberships of every run; after a deterministic start (``"spectral"`` or an array) the others are k-means++."""
-    streams = as_generator(random_state).spawn(n_init)
-    repeat: Start
-    if isinstance(init, str):
-        first = Start.from_name(init)
-        yield first.memberships(dissimilarity, n_clusters, streams[0])
-        repeat = Start.from_name("kmeans++") if init == "spectral" else first
-    else:
-        yield check_memberships(init, "init", shape=(dissimilarity.n_samples, n_clusters))
-        repeat = Start.from_name("kmeans++")
-    for rng in streams[1:]:
+    """Memberships of every run; after a deterministic start the others are k-means++."""
+    first, *others = as_generator(random_state).spawn(n_init)
+    yield start.memberships(dissimilarity, n_clusters, first)
+    repeat = KMeansPlusPlus() if start.deterministic else start
+    for rng in others:
         yield repeat.memberships(dissimilarity, n_clusters, rng)
