@@ -5,6 +5,7 @@ from importlib.metadata import version
 from kfrc.clusterers import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM, NegativeDistanceError
 from kfrc.exceptions import (
     ConstantFeatureWarning,
+    IgnoredParameterWarning,
     InfeasibleBandwidthError,
     KFRCError,
     NonEuclideanWarning,
@@ -26,6 +27,7 @@ __all__ = [
     "RFCM",
     "VFCM",
     "ConstantFeatureWarning",
+    "IgnoredParameterWarning",
     "InfeasibleBandwidthError",
     "KFRCError",
     "NegativeDistanceError",

@@ -50,3 +50,7 @@ class TrivialPartitionWarning(UserWarning):
 
 class NoStructureWarning(UserWarning):
     """One cluster explains the data better than several."""
+
+
+class IgnoredParameterWarning(UserWarning):
+    """Parameters that were set have no effect in this fit; the message names them and says why."""

@@ -363,3 +363,10 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
 
     def threshold(self, n_clusters: int) -> float:  # noqa: D102
         return -math.log1p(-1.0 / n_clusters) / 2.0
+
+
+def resolve_fuzzifier(fuzzifier: str | Fuzzifier, m: float | None) -> Fuzzifier:
+    """A fuzzifier from a name and m, or an instance (which has its own m, unless one is given)."""
+    if isinstance(fuzzifier, Fuzzifier):
+        return fuzzifier if m is None else fuzzifier.with_m(m)
+    return Fuzzifier.resolve(fuzzifier, m=m)

@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -122,6 +123,9 @@ class Judge(Registered, ABC):
     ('tied_diagonal', True)
     """
 
+    has_model: ClassVar[bool] = False
+    """Whether its opinions come with a model, which gives probabilities for rows it has not seen."""
+
     @abstractmethod
     def examine(self, X: FloatArray, partitions: Sequence[FloatArray]) -> list[Opinion]:
         """Opinions formed from proposed partitions, the best first.
@@ -173,6 +177,7 @@ class MixtureJudge(Judge, name="mixture"):
     n_finalists: int = 4
     max_iter: int = 100
     tol: float = 1e-5
+    has_model: ClassVar[bool] = True
 
     def examine(self, X: FloatArray, partitions: Sequence[FloatArray]) -> list[Opinion]:  # noqa: D102
         ridge = resolution(X)

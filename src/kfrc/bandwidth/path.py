@@ -7,16 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
-from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
 from kfrc.bandwidth.problem import Problem
 from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.bandwidth.search import is_linear_limit, select_bandwidths
 from kfrc.criteria import Criterion
 from kfrc.gram import GramFamily
 from kfrc.typing import FloatArray, RandomStateLike
-
-_COARSE: Optimizer = QuasiNewton(tol=1e-5, warm_up=5, max_iter=50)
-"""Candidates need not be exact to the last digit; whatever is chosen is reported with the values it has."""
 
 
 def bandwidth_path(
@@ -29,6 +25,7 @@ def bandwidth_path(
     max_anisotropy: float = 5.0,
     threshold: float = 0.0,
     n_starts: int = 5,
+    optimizer: str | Optimizer = "lbfgs",
     random_state: RandomStateLike = None,
 ) -> list[BandwidthResult]:
     """Optimal shape of the bandwidths at each of several levels.
@@ -44,7 +41,7 @@ def bandwidth_path(
     n_clusters : int
     levels : sequence of float
         Mean log-bandwidths in standard deviations of the features.
-    criterion, max_anisotropy, threshold, n_starts, random_state
+    criterion, max_anisotropy, threshold, n_starts, optimizer, random_state
         See :func:`kfrc.bandwidth.select_bandwidths`.
 
     Returns
@@ -53,6 +50,7 @@ def bandwidth_path(
         One per level at which the threshold can be reached, from the highest level to the lowest.
     """
     criterion = Criterion.resolve(criterion)
+    optimizer = Optimizer.resolve(optimizer).for_candidates() if isinstance(optimizer, str) else optimizer
     log_scale = np.log(X.std(axis=0, ddof=1))
     point = log_scale
     if max_anisotropy > 1:
@@ -65,14 +63,14 @@ def bandwidth_path(
             max_anisotropy=max_anisotropy,
             level=0.0,
             n_starts=n_starts,
-            optimizer=_COARSE,
+            optimizer=optimizer,
             random_state=random_state,
         ).log_bandwidths
     results = []
     for level in sorted(levels, reverse=True):
         start = point - (point - log_scale).mean() + level
         problem = Problem(family, n_clusters, max_anisotropy, log_scale, (level, level))
-        ascent = _COARSE.refine(problem, criterion, threshold, start)
+        ascent = optimizer.refine(problem, criterion, threshold, start)
         if ascent is not None:
             point = ascent.log_bandwidths
             results.append(_result(X, start, ascent, problem, criterion, threshold))

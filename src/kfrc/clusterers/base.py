@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -84,10 +86,11 @@ class FuzzyClusterer(
         U : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        return self._memberships_of(X)
+        return self._memberships_at(X, self._center_distances(X))
 
-    def _memberships_of(self, X: Any) -> FloatArray:
-        return self.fuzzifier_.memberships(self._center_distances(X))
+    def _memberships_at(self, X: Any, distances: FloatArray) -> FloatArray:
+        """Memberships of rows X at these squared distances to the centers."""
+        return self.fuzzifier_.memberships(distances)
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Cluster of largest membership for new rows.
@@ -126,7 +129,7 @@ class FuzzyClusterer(
         """
         check_is_fitted(self)
         distances = self._center_distances(X)
-        weights = self.fuzzifier_.value(self.fuzzifier_.memberships(distances))
+        weights = self.fuzzifier_.value(self._memberships_at(X, distances))
         return -float(np.einsum("ji,ji->", weights, np.where(np.isfinite(distances), distances, 0.0)))
 
     def _check_clusters(self, n_samples: int) -> int:
@@ -136,6 +139,16 @@ class FuzzyClusterer(
     @property
     def _n_features_out(self) -> int:
         return self.memberships_.shape[1]
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Leave no fitted attribute behind if the fit inside fails, neither of it nor of an earlier one."""
+        try:
+            yield
+        except BaseException:
+            for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+                delattr(self, name)
+            raise
 
     def _start_progress(self, n_tasks: int, verbose: int) -> Progress:
         """A callback for the computing functions that feeds scikit-learn's callbacks and ``verbose``."""
@@ -201,8 +214,8 @@ def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) 
     if kappa * leading_eigenvalue <= 1:
         return (
             f"{opening} <= 1: with the {t.label} fuzzifier 1/{n_clusters} everywhere is a stable solution here for "
-            f"every m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, "
-            "which looks for bandwidths that cannot collapse"
+            f"every m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or "
+            "KFRC, which looks for bandwidths that cannot collapse"
         )
     return (
         f"{opening} > 1, so the uniform solution is not stable (m = {t.m:g} < m* = {critical:.4g}) and the run was "

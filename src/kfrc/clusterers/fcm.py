@@ -13,9 +13,8 @@ from sklearn.utils.validation import validate_data
 from kfrc._numerics import as_generator, row_blocks
 from kfrc._validation import check_number, check_positive_int, find_varying_columns
 from kfrc.clusterers.base import FuzzyClusterer
-from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.dissimilarity import Dissimilarity
-from kfrc.fuzzifiers import Fuzzifier
+from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import (
     SAME_OBJECTIVE,
     RelationalSolution,

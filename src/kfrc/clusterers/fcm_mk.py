@@ -15,8 +15,7 @@ from sklearn.utils.validation import validate_data
 from kfrc._validation import check_positive_int, find_varying_columns
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
-from kfrc.clusterers.frc import resolve_fuzzifier
-from kfrc.fuzzifiers import Fuzzifier
+from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import Start, Status, is_uniform, may_leave_uniformity
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 

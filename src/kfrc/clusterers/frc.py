@@ -13,7 +13,7 @@ from kfrc._numerics import as_generator, check_memory
 from kfrc._validation import check_dissimilarities, check_positive_int, find_varying_columns
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
-from kfrc.fuzzifiers import Fuzzifier
+from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import Start, resolve_start, solve_relational
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
@@ -165,10 +165,3 @@ class FRC(FuzzyClusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
-
-
-def resolve_fuzzifier(fuzzifier: str | Fuzzifier, m: float | None) -> Fuzzifier:
-    """A fuzzifier from a name and m, or an instance (which has its own m, unless one is given)."""
-    if isinstance(fuzzifier, Fuzzifier):
-        return fuzzifier if m is None else fuzzifier.with_m(m)
-    return Fuzzifier.resolve(fuzzifier, m=m)

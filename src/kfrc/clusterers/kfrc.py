@@ -2,70 +2,39 @@
 
 from __future__ import annotations
 
-import math
+import inspect
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._numerics import as_generator, double_center
-from kfrc._validation import (
-    check_bandwidths,
-    check_clusters_for_fit,
-    check_number,
-    check_positive_int,
-    check_square,
-)
-from kfrc.bandwidth import BandwidthResult, Optimizer, select_bandwidths
-from kfrc.bandwidth.projections import FEASIBILITY_TOL
-from kfrc.bandwidth.search import is_linear_limit
-from kfrc.clusterers._table_view import KernelSpace, TableView, one_per_column
+from kfrc._numerics import as_generator
+from kfrc.bandwidth import BandwidthResult, Optimizer
 from kfrc.clusterers.base import FuzzyClusterer
-from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.criteria import Criterion
-from kfrc.dissimilarity import Dissimilarity
-from kfrc.exceptions import KFRCError, NoStructureWarning
+from kfrc.exceptions import IgnoredParameterWarning, NoStructureWarning
+from kfrc.fitting import (
+    AUTO,
+    PAPER,
+    PRECOMPUTED,
+    KernelFit,
+    PosteriorRows,
+    Settings,
+    TableView,
+    fit_gram,
+    fit_table,
+    parameters_in_vain,
+    resolve_settings,
+)
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.gram import Centers, DenseGram, Gram, gram_family
+from kfrc.gram import Centers
 from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
-from kfrc.metrics import effective_n_features, importance_weights, uniformity_index
-from kfrc.relational import RelationalSolution, Start, in_order_of_appearance, resolve_start, solve_relational
-from kfrc.selection import (
-    ANISOTROPIES,
-    CRITERIA,
-    FUZZIFIERS,
-    KERNELS,
-    LEVELS,
-    Grid,
-    SearchOptions,
-    Selection,
-    choose,
-    count_clusters,
-    fuzziness_path,
-)
-from kfrc.spectrum import extreme_eigenvalues, spectrum_of
-from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
-
-AUTO = "auto"
-
-PAPER = {
-    "kernel": "sum",
-    "fuzzifier": "complementary_root",
-    "m": None,
-    "criterion": "sum",
-    "max_anisotropy": 5.0,
-    "level": None,
-}
-"""Fixed settings of the paper: what "auto" means where nothing can be judged, and what ``KFRC.paper`` uses."""
-
-_INDEFINITE_TOL = 1e-8
-"""Negative eigenvalues of a precomputed kernel below this share of the largest are rounding."""
+from kfrc.metrics import effective_n_features, importance_weights
+from kfrc.relational import Start
+from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 
 class KFRC(FuzzyClusterer):
@@ -110,7 +79,7 @@ class KFRC(FuzzyClusterer):
     selection_samples : int, default=2000
         With more rows than this the choice is made on a random subset of that many.
     bandwidths : array-like of shape (n_features,) or float, optional
-        Given bandwidths in the units of X; the search is skipped.
+        Given bandwidths in the units of X: search and choice are skipped, and ``"auto"`` means the paper's setting.
     threshold : float, optional
         Smallest λ₁ to accept. None means the τ above which no fuzziness collapses, unless the level is chosen: then
         every m that is considered lies below its critical value, and larger ones are not ruled out.
@@ -119,30 +88,44 @@ class KFRC(FuzzyClusterer):
     n_starts : int, default=5
         Starts of the bandwidth search.
     optimizer : {"lbfgs", "momentum"} or Optimizer, default="lbfgs"
-        ``"momentum"`` is the paper's algorithm; pass ``MomentumAscent(...)`` to change its settings. With it, every
-        ``"auto"`` means the paper's fixed setting.
+        ``"momentum"`` is the paper's algorithm; pass ``MomentumAscent(...)`` to change its settings. With it nothing
+        can be chosen: every ``"auto"`` means the paper's fixed setting, and the fit says so. An automatic choice uses
+        ``"lbfgs"`` with coarser settings for its candidates, and ``QuasiNewton(...)`` with the settings it has.
     approximation : {"auto", "none", "low_rank", "nystrom"}, default="auto"
         How the Gram matrix is held. ``"low_rank"`` (sum kernel) is exact to rounding at a cost linear in n;
         ``"nystrom"`` (any kernel) approximates from ``rank`` landmark rows; ``"none"`` keeps all n² entries;
         ``"auto"`` picks what is fast and exact, and Nyström only beyond 5000 rows of a product kernel.
     rank : int, optional
-        Landmarks of ``"nystrom"``.
+        Landmarks of ``"nystrom"``; nothing else has any.
     search_samples : int, "auto" or None, default="auto"
         With more rows than this the starts of the search see a random subset of that many, and the best end is refined
         on all rows; None uses all rows throughout. ``"auto"`` is 20 000 for ``"lbfgs"`` and all for ``"momentum"``.
-    init, n_init, max_iter, tol
-        Start, number of runs, iterations and tolerance of the clustering, see :class:`kfrc.FRC`. After an automatic
-        choice the clustering starts, once, from what the judge believes, unless ``init`` is an array.
+        An automatic choice sees ``selection_samples`` rows instead.
+    init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
+        Where the clustering starts, see :class:`kfrc.FRC`. In an automatic choice the partitions shown to the judge
+        start there, and the clustering at the end starts from what the judge believes, unless this is an array.
+    n_init : int or "auto", default="auto"
+        Runs of the clustering at the end; the lowest objective wins, and after a start without chance the others begin
+        with ``"kmeans++"``. ``"auto"`` is 1 after an automatic choice or from an array, else 4.
+    max_iter : int, default=1000
+    tol : float, default=1e-6
+        Largest movement of a membership at convergence.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Starts of the search in parallel; the result does not depend on it.
     verbose : int, default=0
-        Print one line per start.
+        Print one line per part of the work.
+
+    Warns
+    -----
+    IgnoredParameterWarning
+        If parameters that were set have no effect together with the others; it names them and says why.
 
     Attributes
     ----------
     memberships_, labels_, objective_, objective_path_, n_iter_, status_, uniformity_
-        See :class:`kfrc.clusterers.FuzzyClusterer`.
+        See :class:`kfrc.clusterers.FuzzyClusterer`. With ``memberships="posterior"`` all of them, and ``score`` and
+        ``transform``, describe the probabilities: the objective is their value of J, reached in no iteration.
     bandwidths_ : ndarray of shape (n_features,)
         θ in the units of X; ``inf`` for constant columns.
     log_bandwidths_ : ndarray of shape (n_features,)
@@ -216,8 +199,8 @@ class KFRC(FuzzyClusterer):
     selection_support_: float | None
     cluster_count_: dict[str, Any] | None
     posterior_memberships_: FloatArray | None
-    _space: KernelSpace | None
     _centers: Centers
+    _posterior: PosteriorRows | None
 
     def __init__(
         self,
@@ -242,7 +225,7 @@ class KFRC(FuzzyClusterer):
         rank: int | None = None,
         search_samples: int | str | None = "auto",
         init: str | Start | ArrayLike = "spectral",
-        n_init: int = 4,
+        n_init: int | str = AUTO,
         max_iter: int = 1000,
         tol: float = 1e-6,
         random_state: RandomStateLike = None,
@@ -296,7 +279,8 @@ class KFRC(FuzzyClusterer):
         >>> KFRC.paper(3, optimizer="lbfgs")
         KFRC(level=None, m=None, max_anisotropy=5.0)
         """
-        return cls(n_clusters, **{**PAPER, "optimizer": "momentum", **parameters})
+        fixed = {name: value for name, (value,) in PAPER.items()}
+        return cls(n_clusters, **{**fixed, "optimizer": "momentum", **parameters})
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: None = None) -> Self:
@@ -317,331 +301,72 @@ class KFRC(FuzzyClusterer):
         InfeasibleBandwidthError
             If no bandwidths reach the threshold.
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        rng = as_generator(self.random_state)
-        self.selection_ = self.opinion_ = self.cluster_count_ = self.posterior_memberships_ = None
-        self.selection_margin_ = self.selection_support_ = None
-        n_init = check_positive_int(self.n_init, "n_init")
-        progress = self._start_progress(self._count_tasks(n_init), self.verbose)
-        if self.kernel == "precomputed":
-            n_clusters = self._check_clusters(len(data))
-            asked = resolve_start(self.init, len(data), n_clusters)
-            plan = self._plan_precomputed(data, n_clusters)
-        else:
-            view = TableView.of(data, getattr(self, "feature_names_in_", None), standardize=self.standardize)
-            n_clusters = (
-                self._choose_n_clusters(view, rng, progress)
-                if self.n_clusters == AUTO
-                else self._check_clusters(len(data))
-            )
-            asked = resolve_start(self.init, len(data), n_clusters)  # complains before the long part
-            # With one cluster there is nothing to choose or search for.
-            if n_clusters > 1 and self._chooses():
-                plan = self._plan_chosen(view, n_clusters, rng, progress)
+        with self._all_or_nothing():
+            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            n_clusters = None if self.n_clusters == AUTO else self._check_clusters(len(data))
+            settings = resolve_settings(self.get_params(deep=False), n_clusters)
+            progress = self._start_progress(settings.n_tasks, self.verbose)
+            rng = as_generator(self.random_state)
+            if self.kernel == PRECOMPUTED:
+                result = fit_gram(data, settings, rng, progress)
             else:
-                plan = self._plan_fixed(view, n_clusters, rng, progress)
-        if self.memberships == "posterior" and self.opinion_ is None:
-            raise ValueError(
-                'memberships="posterior" needs an automatic choice, whose judge supplies the probabilities: leave m, '
-                'level or max_anisotropy at "auto"'
-            )
-        self.n_clusters_ = n_clusters
-        start = asked if plan.init is None else resolve_start(plan.init, len(data), n_clusters)
-        solution = solve_relational(
-            Dissimilarity(plan.gram),
-            n_clusters,
-            plan.fuzzifier,
-            init=start,
-            n_init=1 if start.keeps_numbering else n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=rng,
-            progress=progress,
-        )
-        if plan.from_choice and not asked.keeps_numbering:
-            solution = in_order_of_appearance(solution)
-        self._store(solution, plan.fuzzifier)
-        self._store_stability(plan.fuzzifier, n_clusters)
-        self._store_centers(solution, plan.gram)
-        if plan.from_choice:
-            self._store_posterior(data)
-        self._warn_about(solution, plan.fuzzifier, lambda: float(self.eigenvalues_[0]))
-        self._end_progress()
+                view = TableView.of(data, getattr(self, "feature_names_in_", None), standardize=self.standardize)
+                result = fit_table(view, settings, rng, progress)
+            self._store_result(result)
+            self._warn_of_result(result, settings)
+            self._warn_about(result.solution, result.fuzzifier, lambda: result.leading_eigenvalue)
+            self._end_progress()
         return self
 
-    def _count_tasks(self, n_init: int) -> int:
-        """How many units of work a fit reports at most."""
-        n_starts = check_positive_int(self.n_starts, "n_starts")
-        if self.kernel == "precomputed":
-            return n_init
-        numbers = check_positive_int(self.max_clusters, "max_clusters") if self.n_clusters == AUTO else 0
-        if self._chooses():
-            return numbers + len(self._grid().searches()) + 3  # judging, comparing, clustering
-        searched = self.bandwidths is None and self.n_clusters != 1
-        return numbers + n_init + (n_starts if searched else 0)
+    def _store_result(self, result: KernelFit) -> None:
+        """Everything that a fit sets."""
+        self._store(result.solution, result.fuzzifier)
+        self.n_clusters_ = result.n_clusters
+        self.kernel_, self.criterion_ = result.kernel, result.criterion
+        self.max_anisotropy_ = result.max_anisotropy
+        self.search_, self.linear_limit_ = result.search, result.linear_limit
+        self.approximation_, self.approximation_error_ = result.gram.backend, result.gram.approximation_error
+        self.eigenvalues_, self.criterion_value_ = result.eigenvalues, result.criterion_value
+        self.threshold_, self.critical_m_, self.stable_ = result.threshold, result.critical_m, result.stable
+        relative = None if result.space is None else result.space.relative_bandwidths()
+        self.bandwidths_ = None if result.space is None else result.space.bandwidths_in_user_units()
+        self.log_bandwidths_ = None if relative is None else np.log(relative)
+        self.importance_weights_ = None if relative is None else importance_weights(relative)
+        self.effective_n_features_ = None if relative is None else effective_n_features(relative)
+        selection, count, posterior = result.selection, result.count, result.posterior
+        self.selection_ = None if selection is None else selection.table(result.n_clusters)
+        self.selection_margin_ = None if selection is None else selection.margin
+        self.selection_support_ = None if selection is None else selection.support
+        self.opinion_ = result.opinion
+        self.cluster_count_ = None if count is None else count.table()
+        self.posterior_memberships_ = None if posterior is None else posterior.memberships
+        self._centers = result.centers
+        self._posterior = posterior.rows if posterior is not None and result.returns_posterior else None
 
-    def _check_clusters(self, n_samples: int) -> int:
-        if self.n_clusters == AUTO:
-            raise ValueError(
-                'n_clusters="auto" needs a table of columns to judge by: with kernel="precomputed" give a number'
-            )
-        return check_clusters_for_fit(self.n_clusters, n_samples)
-
-    def _chooses(self) -> bool:
-        """Whether there are candidates to choose from; the paper's optimizer comes with the paper's settings."""
-        if self.kernel == "precomputed" or self.bandwidths is not None:
-            return False
-        return Optimizer.resolve(self.optimizer).follows_levels and self._grid().is_a_choice
-
-    def _grid(self) -> Grid:
-        """What may be chosen: every "auto" stands for several values, anything else for itself."""
-        fuzzifiers = [Fuzzifier.resolve(name) for name in _or_auto(self.fuzzifier, FUZZIFIERS)]
-        if self.m == AUTO:
-            with_m = [t for fuzzifier in fuzzifiers for t in fuzziness_path(fuzzifier)]
-        else:
-            with_m = [resolve_fuzzifier(fuzzifier, self.m) for fuzzifier in fuzzifiers]  # type: ignore[arg-type]
-        levels = _or_auto(self.level, LEVELS)
-        if self.level != AUTO and self.level is not None:
-            levels = [check_number(self.level, "level", minimum=-math.inf)]
-        anisotropies = [
-            check_number(value, "max_anisotropy", minimum=1.0) for value in _or_auto(self.max_anisotropy, ANISOTROPIES)
-        ]
-        return Grid(
-            kernels=tuple(Kernel.resolve(name) for name in _or_auto(self.kernel, KERNELS)),
-            criteria=tuple(Criterion.resolve(name) for name in _or_auto(self.criterion, CRITERIA)),
-            anisotropies=tuple(anisotropies),
-            levels=tuple(levels),
-            fuzzifiers=tuple(with_m),
-        )
-
-    def _search_options(self) -> SearchOptions:
-        threshold = None if self.threshold is None else check_number(self.threshold, "threshold", minimum=0.0)
-        return SearchOptions(threshold, self.n_starts, self.optimizer, self.approximation, self.rank, self.n_jobs)
-
-    def _choose_n_clusters(self, view: TableView, rng: np.random.Generator, progress: Progress) -> int:
-        largest = min(check_positive_int(self.max_clusters, "max_clusters"), view.n_samples - 1)
-        if largest < 2:
-            raise ValueError(
-                f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got '
-                f"{self.max_clusters} and {view.n_samples} rows"
-            )
-        part = view.subset(self.selection_samples, rng)
-        count = count_clusters(
-            part.searched,
-            part.judged,
-            range(2, largest + 1),
-            self._grid(),
-            Judge.resolve(self.judge),
-            options=self._search_options(),
-            rng=rng,
-            progress=progress,
-        )
-        self.cluster_count_ = count.table()
-        if count.evidence.argmax() == 0:
+    def _warn_of_result(self, result: KernelFit, settings: Settings) -> None:
+        """Say what was set in vain, and when clusters may not exist."""
+        defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
+        in_vain = parameters_in_vain(self.get_params(deep=False), defaults, settings, result)
+        if in_vain:
+            warnings.warn("; ".join(in_vain), IgnoredParameterWarning, stacklevel=4)
+        count = result.count
+        if count is not None and count.evidence.argmax() == 0:
             warnings.warn(
-                f"a single cluster explains the data better than any number up to {largest}: treat the {count.best} "
-                "clusters that were fitted as a way to cut the data, not as groups that exist",
+                f"a single cluster explains the data better than any number up to {count.n_clusters[-1]}: treat the "
+                f"{count.best} clusters that were fitted as a way to cut the data, not as groups that exist",
                 NoStructureWarning,
                 stacklevel=4,
             )
-        return count.best
-
-    def _plan_chosen(self, view: TableView, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
-        part = view.subset(self.selection_samples, rng)
-        selection = choose(
-            part.searched,
-            part.judged,
-            n_clusters,
-            self._grid(),
-            Judge.resolve(self.judge),
-            options=self._search_options(),
-            rng=rng,
-            progress=progress,
-        )
-        chosen = selection.chosen
-        self._store_selection(selection, n_clusters)
-        self.search_ = chosen.setting.search
-        self.max_anisotropy_ = chosen.setting.max_anisotropy
-        self.threshold_ = self._resolve_threshold(chosen.fuzzifier, n_clusters)
-        log_bandwidths = chosen.setting.search.log_bandwidths - np.log(view.scale / view.unit)
-        gram = self._place_bandwidths(view, log_bandwidths, chosen.setting.kernel, chosen.setting.criterion, n_clusters)
-        init: FloatArray | None = chosen.solution.memberships
-        if resolve_start(self.init, view.n_samples, n_clusters).keeps_numbering:
-            init = None
-        elif part is not view:
-            # The other rows join the clusters found on the subset.
-            centers = chosen.setting.dissimilarity.gram.centers(chosen.solution.prototypes)
-            init = chosen.fuzzifier.memberships(centers.squared_distances(view.searched))
-        return _Plan(gram, chosen.fuzzifier, init, from_choice=True)
-
-    def _plan_fixed(self, view: TableView, n_clusters: int, rng: np.random.Generator, progress: Progress) -> _Plan:
-        """No choice: given bandwidths, or one search with given settings."""
-        fuzzifier = resolve_fuzzifier(self._fixed("fuzzifier"), self._fixed("m"))
-        kernel, criterion = Kernel.resolve(self._fixed("kernel")), Criterion.resolve(self._fixed("criterion"))
-        self.threshold_ = self._resolve_threshold(fuzzifier, n_clusters)
-        self.search_ = None
-        self.max_anisotropy_ = check_number(self._fixed("max_anisotropy"), "max_anisotropy", minimum=1.0)
-        if self.bandwidths is not None:
-            given = check_bandwidths(self.bandwidths, view.n_columns)[view.columns]
-            log_bandwidths = np.log(given / view.scale)
-        elif n_clusters == 1:
-            log_bandwidths = np.zeros_like(view.scale)
-        else:
-            self.search_ = select_bandwidths(
-                view.searched,
-                n_clusters,
-                kernel=kernel,
-                criterion=criterion,
-                threshold=self.threshold_,
-                max_anisotropy=self.max_anisotropy_,
-                n_starts=self.n_starts,
-                optimizer=self.optimizer,
-                level=self._fixed("level"),
-                approximation=self.approximation,
-                rank=self.rank,
-                search_samples=self.search_samples,
-                random_state=rng,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
-            log_bandwidths = self.search_.log_bandwidths - np.log(view.scale / view.unit)
-        gram = self._place_bandwidths(view, log_bandwidths, kernel, criterion, n_clusters)
-        return _Plan(gram, fuzzifier)
-
-    def _fixed(self, name: str) -> Any:
-        """A parameter, or the paper's setting where there is nothing to choose it by."""
-        value = getattr(self, name)
-        return PAPER[name] if isinstance(value, str) and value == AUTO else value
-
-    def _resolve_threshold(self, fuzzifier: Fuzzifier, n_clusters: int) -> float:
-        if self.threshold is not None:
-            return check_number(self.threshold, "threshold", minimum=0.0)
-        return fuzzifier.threshold(n_clusters) if n_clusters > 1 else 0.0
-
-    def _plan_precomputed(self, K: FloatArray, n_clusters: int) -> _Plan:
-        fuzzifier = resolve_fuzzifier(self._fixed("fuzzifier"), self._fixed("m"))
-        self.threshold_ = self._resolve_threshold(fuzzifier, n_clusters)
-        K = check_square(K, "K")
-        gram = DenseGram(K)
-        centered = double_center(K)
-        smallest, largest = extreme_eigenvalues(centered)
-        if smallest < -_INDEFINITE_TOL * largest:
-            raise KFRCError(
-                f"the precomputed kernel is not positive semi-definite: centered, its eigenvalues reach from "
-                f"{smallest:.3g} to {largest:.3g}. For dissimilarities use FRC(metric='precomputed')"
-            )
-        diagonal = np.diagonal(K)
-        self._constant_similarity = float(diagonal[0]) if np.ptp(diagonal) <= 1e-10 * abs(diagonal[0]) else None
-        self._space = None
-        self.search_ = None
-        self.bandwidths_ = self.log_bandwidths_ = self.importance_weights_ = None
-        self.effective_n_features_ = None
-        self.linear_limit_ = False
-        self.kernel_ = self.max_anisotropy_ = None
-        self.criterion_ = Criterion.resolve(self._fixed("criterion"))
-        self._store_spectrum(gram, self.criterion_, n_clusters)
-        return _Plan(gram, fuzzifier)
-
-    def _place_bandwidths(
-        self, view: TableView, log_bandwidths: FloatArray, kernel: Kernel, criterion: Criterion, n_clusters: int
-    ) -> Gram:
-        """Store bandwidths (log, in standard deviations) in every form a user may want, and build the Gram matrix."""
-        space = KernelSpace(view.columns, view.mean, view.scale, np.exp(log_bandwidths))
-        self._space = space
-        relative = one_per_column(space.bandwidths, view.columns, view.n_columns)
-        self.bandwidths_ = one_per_column(space.bandwidths * view.scale, view.columns, view.n_columns)
-        self.log_bandwidths_ = np.log(relative)
-        self.importance_weights_ = importance_weights(relative)
-        self.effective_n_features_ = effective_n_features(relative)
-        gram = gram_family(view.judged, kernel, self.approximation, self.rank).at(space.bandwidths)
-        self.kernel_, self.criterion_ = kernel, criterion
-        self._store_spectrum(gram, criterion, n_clusters)
-        self.linear_limit_ = is_linear_limit(view.judged, log_bandwidths, self.eigenvalues_)
-        return gram
-
-    def _store_selection(self, selection: Selection, n_clusters: int) -> None:
-        self.selection_ = selection.table(n_clusters)
-        self.selection_margin_ = selection.margin
-        self.selection_support_ = selection.support
-        self.opinion_ = selection.opinion
-
-    def _store_posterior(self, data: FloatArray) -> None:
-        """The judge's probabilities for all rows, clusters numbered as in the memberships."""
-        opinion = self.opinion_
-        if opinion is None or opinion.model is None or self._space is None:
-            if self.memberships == "posterior":
-                raise ValueError(
-                    'memberships="posterior" needs a judge with a model for probabilities, which this one has not'
-                )
-            return
-        posterior = opinion.model.posterior(self._space.standardize(data))
-        self._posterior_order = linear_sum_assignment(-self.memberships_.T @ posterior)[1]
-        self.posterior_memberships_ = posterior[:, self._posterior_order]
-        if self.memberships == "posterior":
-            self.memberships_ = self.posterior_memberships_
-            self.labels_ = self.memberships_.argmax(axis=1)
-            self.uniformity_ = uniformity_index(self.memberships_)
-
-    def _memberships_of(self, X: Any) -> FloatArray:
-        if (
-            self.memberships != "posterior"
-            or self.opinion_ is None
-            or self.opinion_.model is None
-            or self._space is None
-        ):
-            return super()._memberships_of(X)
-        rows: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
-        return self.opinion_.model.posterior(self._space.standardize(rows))[:, self._posterior_order]
-
-    def _store_spectrum(self, gram: Gram, criterion: Criterion, n_clusters: int) -> None:
-        self.approximation_ = gram.backend
-        self.approximation_error_ = gram.approximation_error
-        self.eigenvalues_ = spectrum_of(gram, n_clusters).eigenvalues
-        self.criterion_value_ = float(criterion.value(self.eigenvalues_, n_clusters)) if n_clusters > 1 else 0.0
-
-    def _store_stability(self, fuzzifier: Fuzzifier, n_clusters: int) -> None:
-        leading = float(self.eigenvalues_[0])
-        self.stable_ = n_clusters == 1 or leading >= fuzzifier.threshold(n_clusters) - FEASIBILITY_TOL
-        self.critical_m_ = fuzzifier.critical_m(n_clusters, leading) if n_clusters > 1 else np.inf
-
-    def _store_centers(self, solution: RelationalSolution, gram: Gram) -> None:
-        self._occupied = np.isfinite(solution.squared_norms)
-        if self._space is not None:
-            self._centers = gram.centers(solution.prototypes)
-        else:
-            self._prototypes = solution.prototypes
-            self._squared_norms = solution.squared_norms
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        if self._space is None:
-            if self._constant_similarity is None:
-                raise KFRCError(
-                    "memberships of new rows need their similarity to themselves, which a precomputed kernel with a "
-                    "varying diagonal does not tell: normalize the kernel to a constant diagonal"
-                )
-            distances = self._constant_similarity - 2.0 * (X @ self._prototypes) + self._squared_norms
-            return np.maximum(distances, 0.0)
-        distances = self._centers.squared_distances(self._space.standardize(X))
-        return np.where(self._occupied, distances, np.inf)
+        return self._centers.squared_distances(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _memberships_at(self, X: Any, distances: FloatArray) -> FloatArray:
+        if self._posterior is None:
+            return super()._memberships_at(X, distances)
+        return self._posterior.memberships(validate_data(self, X, dtype=np.float64, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
         return tags
-
-
-def _or_auto(value: Any, choices: Iterable[Any]) -> list[Any]:
-    """The choices if the value is "auto", else the value alone."""
-    return list(choices) if isinstance(value, str) and value == AUTO else [value]
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is left to do: cluster with this Gram matrix and fuzzifier, from here."""
-
-    gram: Gram
-    fuzzifier: Fuzzifier
-    init: FloatArray | None = None
-    """Where the chosen candidate is; None leaves it to the parameter ``init``."""
-    from_choice: bool = False

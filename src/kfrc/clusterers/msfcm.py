@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kfrc._validation import check_positive_int, find_varying_columns
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
-from kfrc.clusterers.frc import resolve_fuzzifier
-from kfrc.fuzzifiers import Fuzzifier
+from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import Start, Status, is_uniform, may_leave_uniformity
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, RandomStateLike
 

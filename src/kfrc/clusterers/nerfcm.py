@@ -11,9 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator
 from kfrc._validation import check_positive_int
-from kfrc.clusterers.frc import resolve_fuzzifier
 from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError, SpreadDissimilarity
-from kfrc.fuzzifiers import Fuzzifier
+from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.gram import DenseGram
 from kfrc.relational import (
     SAME_OBJECTIVE,

@@ -254,6 +254,12 @@ def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter:
     )
 
 
+def evaluate_partition(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> RelationalSolution:
+    """Memberships as they are, with their objective and the centers they define: no step is made."""
+    here = descend(dissimilarity, t, U, max_iter=0, tol=0.0)
+    return here if here.status is Status.COLLAPSED else replace(here, status=Status.CONVERGED)
+
+
 def is_uniform(U: FloatArray) -> bool:
     """Whether every membership is 1/c as far as a reader could tell, and c > 1."""
     n_clusters = U.shape[1]

@@ -12,7 +12,7 @@ from kfrc.selection.grid import (
     Grid,
     fuzziness_path,
 )
-from kfrc.selection.settings import SearchOptions, Setting, find_settings, propose
+from kfrc.selection.tuned_kernels import SearchOptions, TunedKernel, propose, tune_kernels
 
 __all__ = [
     "ANISOTROPIES",
@@ -26,11 +26,11 @@ __all__ = [
     "Grid",
     "SearchOptions",
     "Selection",
-    "Setting",
+    "TunedKernel",
     "choose",
     "count_clusters",
-    "find_settings",
     "fuzziness_path",
     "propose",
     "solve_candidates",
+    "tune_kernels",
 ]

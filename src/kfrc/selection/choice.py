@@ -1,4 +1,4 @@
-"""The choice among candidates: settings with a fuzzifier, clustered from what the judge believes."""
+"""The choice among candidates: tuned kernels with a fuzzifier, clustered from what the judge believes."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
 from kfrc.metrics import frobenius_adjusted_rand_score
-from kfrc.relational import RelationalSolution, Status, descend
+from kfrc.relational import RelationalSolution, Start, Status, descend
 from kfrc.selection.grid import Grid
 from kfrc.selection.resampling import N_RESAMPLES, resamples
-from kfrc.selection.settings import MAX_ITER, TOL, SearchOptions, Setting, find_settings, propose
+from kfrc.selection.tuned_kernels import MAX_ITER, TOL, SearchOptions, TunedKernel, propose, tune_kernels
 from kfrc.typing import FloatArray, Progress
 
 _N_LEADERS = 10
@@ -29,9 +29,9 @@ _SAME_OPINION = 0.9
 
 @dataclass(frozen=True)
 class Candidate:
-    """A setting with a fuzzifier, and the clustering they lead to from the judge's opinion."""
+    """A tuned kernel with a fuzzifier, and the clustering they lead to from the judge's opinion."""
 
-    setting: Setting
+    tuned: TunedKernel
     fuzzifier: Fuzzifier
     solution: RelationalSolution
 
@@ -81,34 +81,35 @@ class Selection:
 
     def _row(self, k: int, n_clusters: int) -> dict[str, Any]:
         candidate = self.candidates[k]
-        setting, t = candidate.setting, candidate.fuzzifier
+        tuned, t = candidate.tuned, candidate.fuzzifier
         return {
             "score": self.scores[k],
             "wins": self.wins[k],
-            "kernel": _name(setting.kernel),
-            "criterion": _name(setting.criterion),
-            "max_anisotropy": setting.max_anisotropy,
-            "level": setting.search.level,
+            "kernel": _name(tuned.kernel),
+            "criterion": _name(tuned.criterion),
+            "max_anisotropy": tuned.max_anisotropy,
+            "level": tuned.search.level,
             "fuzzifier": _name(t),
             "m": t.m,
-            "lambda1": setting.leading_eigenvalue,
-            "critical_m": t.critical_m(n_clusters, setting.leading_eigenvalue),
+            "lambda1": tuned.leading_eigenvalue,
+            "critical_m": t.critical_m(n_clusters, tuned.leading_eigenvalue),
             "objective": candidate.solution.objective,
         }
 
 
 def choose(
     X: FloatArray,
-    judged: FloatArray,
+    standardized: FloatArray,
     n_clusters: int,
     grid: Grid,
     judge: Judge,
     *,
+    start: Start,
     options: SearchOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Selection:
-    """Choose a setting, fuzzifier and m without labels.
+    """Choose kernel, bandwidths, fuzzifier and m without labels.
 
     1. Bandwidths for every kernel, criterion and α along the levels; shapes are found once and followed.
     2. Clusterings of each, from hard to fuzzy, are proposed to the judge.
@@ -120,11 +121,13 @@ def choose(
     ----------
     X : ndarray of shape (n_samples, n_features)
         What the kernels see.
-    judged : ndarray of shape (n_samples, n_features)
+    standardized : ndarray of shape (n_samples, n_features)
         The same rows in standard units, for the judge.
     n_clusters : int
     grid : Grid
     judge : Judge
+    start : Start
+        Where the clusterings that are proposed to the judge begin.
     options : SearchOptions
     rng : Generator
     progress : callable, optional
@@ -136,14 +139,14 @@ def choose(
     Raises
     ------
     InfeasibleBandwidthError
-        If no setting reaches a threshold that was asked for.
+        If no kernel reaches a threshold that was asked for.
     """
-    settings = find_settings(X, n_clusters, grid, options, rng, progress)
-    proposals = propose(settings, n_clusters, grid.fuzzifiers[0], rng)
-    opinions = judge.examine(judged, proposals)
+    kernels = tune_kernels(X, n_clusters, grid, options, rng, progress)
+    proposals = propose(kernels, n_clusters, grid.fuzzifiers[0], start, rng)
+    opinions = judge.examine(standardized, proposals)
     if progress is not None:
         progress("judging")
-    candidates = solve_candidates(settings, grid.fuzzifiers, n_clusters, opinions[0].posterior)
+    candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, opinions[0].posterior)
     if progress is not None:
         progress("comparing")
     scores = np.array([_agreement(opinions[0].posterior, c.solution.memberships) for c in candidates])
@@ -153,15 +156,14 @@ def choose(
 
 
 def solve_candidates(
-    settings: Sequence[Setting], fuzzifiers: Sequence[Fuzzifier], n_clusters: int, partition: FloatArray
+    kernels: Sequence[TunedKernel], fuzzifiers: Sequence[Fuzzifier], n_clusters: int, partition: FloatArray
 ) -> list[Candidate]:
-    """Every setting with every fuzzifier that cannot collapse there, clustered from one partition."""
-    pairs = list(product(settings, fuzzifiers))
+    """Every kernel with every fuzzifier that cannot collapse there, clustered from one partition."""
+    pairs = list(product(kernels, fuzzifiers))
     # λ₁ > 1/κ: the uniform solution is unstable at this m, so the clustering cannot fall back to it.
-    safe = [(setting, t) for setting, t in pairs if setting.leading_eigenvalue > t.inverse_kappa(n_clusters)]
+    safe = [(tuned, t) for tuned, t in pairs if tuned.leading_eigenvalue > t.inverse_kappa(n_clusters)]
     candidates = [
-        Candidate(setting, t, descend(setting.dissimilarity, t, partition, MAX_ITER, TOL))
-        for setting, t in safe or pairs
+        Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, MAX_ITER, TOL)) for tuned, t in safe or pairs
     ]
     found = [candidate for candidate in candidates if candidate.solution.status is not Status.COLLAPSED]
     return found or candidates

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from kfrc.judges import Judge, Opinion
+from kfrc.relational import Start
 from kfrc.selection.grid import Grid
 from kfrc.selection.resampling import resamples
-from kfrc.selection.settings import SearchOptions, find_settings, propose
+from kfrc.selection.tuned_kernels import SearchOptions, propose, tune_kernels
 from kfrc.typing import FloatArray, IntArray, Progress
 
-_ANISOTROPIES = (1.0, 5.0)
-_LEVELS = (1.0, 0.5)
+_SHORT_ANISOTROPIES = (1.0, 5.0)
+_SHORT_LEVELS = (1.0, 0.5)
 """The shorter path on which numbers of clusters are compared."""
 
 
@@ -56,11 +57,12 @@ class ClusterCount:
 
 def count_clusters(
     X: FloatArray,
-    judged: FloatArray,
+    standardized: FloatArray,
     numbers: Sequence[int],
     grid: Grid,
     judge: Judge,
     *,
+    start: Start,
     options: SearchOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
@@ -69,8 +71,10 @@ def count_clusters(
 
     Parameters
     ----------
-    X, judged, grid, judge, options, rng, progress
+    X, standardized, judge, start, options, rng, progress
         See :func:`kfrc.selection.choose`.
+    grid : Grid
+        The first kernel, criterion and fuzzifier of it are used.
     numbers : sequence of int
         What to try, from two on; one is always compared with.
 
@@ -78,12 +82,12 @@ def count_clusters(
     -------
     ClusterCount
     """
-    short = Grid(grid.kernels[:1], grid.criteria[:1], _ANISOTROPIES, _LEVELS, grid.fuzzifiers[:1])
-    opinions = [judge.examine(judged, [np.ones((len(judged), 1))])[0]]
+    short = Grid(grid.kernels[:1], grid.criteria[:1], _SHORT_ANISOTROPIES, _SHORT_LEVELS, grid.fuzzifiers[:1])
+    opinions = [judge.examine(standardized, [np.ones((len(X), 1))])[0]]
     for n_clusters in numbers:
-        settings = find_settings(X, n_clusters, short, options, rng)
-        proposals = propose(settings, n_clusters, grid.fuzzifiers[0], rng)
-        opinions.append(judge.examine(judged, proposals)[0])
+        kernels = tune_kernels(X, n_clusters, short, options, rng)
+        proposals = propose(kernels, n_clusters, grid.fuzzifiers[0], start, rng)
+        opinions.append(judge.examine(standardized, proposals)[0])
         if progress is not None:
             progress(f"{n_clusters} clusters")
     rows = np.array([opinion.row_evidence for opinion in opinions])

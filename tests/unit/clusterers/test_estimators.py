@@ -169,7 +169,7 @@ def test_precomputed_kernel_equals_the_kernel_computed_inside(kernel, iris):
 
 
 def test_given_bandwidths_skip_the_search(wine, monkeypatch):
-    import kfrc.clusterers.kfrc as module
+    import kfrc.fitting.tuning as module
 
     monkeypatch.setattr(module, "select_bandwidths", lambda *args, **kwargs: pytest.fail("searched"))
     fit = KFRC(3, bandwidths=3.0, n_init=1, random_state=0).fit(wine)

@@ -74,6 +74,10 @@ class Optimizer(Registered, ABC):
     default_search_samples: ClassVar[int | None] = None
     """Rows that ``search_samples="auto"`` lets the starts see; None for all of them."""
 
+    def for_candidates(self) -> Optimizer:
+        """What an automatic choice uses for its candidates when this optimizer is asked for by name."""
+        return self
+
     @property
     def continues_along_thresholds(self) -> bool:
         """Whether the solution at a smaller threshold is where the search at a larger one begins."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -58,6 +58,10 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
     follows_levels: ClassVar[bool] = True
     default_search_samples: ClassVar[int | None] = 20_000
+
+    def for_candidates(self) -> Optimizer:
+        """A coarser one: candidates are only compared, and the chosen one is reported with the values it has."""
+        return replace(self, tol=1e-5, warm_up=5, max_iter=50)
 
     @property
     def continues_along_thresholds(self) -> bool:  # noqa: D102

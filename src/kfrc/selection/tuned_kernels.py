@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 
-from kfrc.bandwidth import BandwidthResult, Optimizer, select_bandwidths
+from kfrc.bandwidth import BandwidthResult, Optimizer, QuasiNewton, select_bandwidths
 from kfrc.bandwidth.path import bandwidth_path
 from kfrc.criteria import Criterion
 from kfrc.dissimilarity import Dissimilarity
@@ -24,6 +24,9 @@ from kfrc.typing import FloatArray, Progress
 PROPOSING = (0.1, 0.3, 0.6)
 """Fuzziness of the partitions that the judge is shown."""
 
+_QUASI_NEWTON: Optimizer = QuasiNewton()
+_COARSE = _QUASI_NEWTON.for_candidates()
+
 MAX_ITER = 60
 TOL = 1e-3
 """Candidates are compared before they have converged fully; the chosen one goes on."""
@@ -31,7 +34,7 @@ TOL = 1e-3
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What the bandwidth search of every candidate is told.
+    """What every bandwidth search of a fit is told.
 
     Attributes
     ----------
@@ -39,23 +42,35 @@ class SearchOptions:
         Smallest λ₁ to accept. None accepts all on a path of levels, as every m is held below its critical value, and
         otherwise means the smallest τ among the fuzzifiers.
     n_starts : int
-    optimizer : str or Optimizer
+    optimizer : Optimizer
         Used where the level is not on a path.
+    path_optimizer : Optimizer
+        Used along a path of levels.
     approximation, rank
         How Gram matrices are held.
+    search_samples : int, "auto" or None
+        Rows that the starts of a single search see; candidates are few enough rows already.
     n_jobs : int or None
     """
 
     threshold: float | None = None
     n_starts: int = 5
-    optimizer: str | Optimizer = "lbfgs"
+    optimizer: Optimizer = _QUASI_NEWTON
+    path_optimizer: Optimizer = _COARSE
     approximation: str = "auto"
     rank: int | None = None
+    search_samples: int | str | None = "auto"
     n_jobs: int | None = None
+
+    def threshold_for(self, fuzzifiers: Sequence[Fuzzifier], n_clusters: int) -> float:
+        """The threshold that was asked for, else the smallest τ of the fuzzifiers; one cluster needs none."""
+        if self.threshold is not None:
+            return self.threshold
+        return min(t.threshold(n_clusters) for t in fuzzifiers) if n_clusters > 1 else 0.0
 
 
 @dataclass(frozen=True)
-class Setting:
+class TunedKernel:
     """A kernel with its bandwidths, and how they came about.
 
     Attributes
@@ -79,14 +94,14 @@ class Setting:
         return float(self.search.eigenvalues[0])
 
 
-def find_settings(
+def tune_kernels(
     X: FloatArray,
     n_clusters: int,
     grid: Grid,
     options: SearchOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
-) -> list[Setting]:
+) -> list[TunedKernel]:
     """Bandwidths for every kernel, criterion, α and level of the grid that can reach the threshold."""
     searches = grid.searches()
     families = {kernel: gram_family(X, kernel, options.approximation, options.rank) for kernel in grid.kernels}
@@ -95,14 +110,13 @@ def find_settings(
     levels = [level for level in grid.levels if level is not None]
 
     def search(kernel: Kernel, criterion: Criterion, anisotropy: float, seed: np.random.Generator) -> BandwidthResult:
-        threshold = min(t.threshold(n_clusters) for t in grid.fuzzifiers)
         return select_bandwidths(
             X,
             n_clusters,
             kernel=kernel,
             criterion=criterion,
             max_anisotropy=anisotropy,
-            threshold=threshold if options.threshold is None else options.threshold,
+            threshold=options.threshold_for(grid.fuzzifiers, n_clusters),
             n_starts=options.n_starts,
             optimizer=options.optimizer,
             approximation=options.approximation,
@@ -124,6 +138,7 @@ def find_settings(
                 max_anisotropy=anisotropy,
                 threshold=options.threshold or 0.0,
                 n_starts=options.n_starts,
+                optimizer=options.path_optimizer,
                 random_state=seed,
             )
         try:
@@ -141,21 +156,21 @@ def find_settings(
         # The threshold is out of reach on the path: search the level too, or let that error say what can be reached.
         found = [(searches[-1], search(*searches[-1], seeds[-1]))]
     return [
-        Setting(*which, result, Dissimilarity(families[which[0]].at(np.exp(result.log_bandwidths))))
+        TunedKernel(*which, result, Dissimilarity(families[which[0]].at(np.exp(result.log_bandwidths))))
         for which, result in found
     ]
 
 
 def propose(
-    settings: Sequence[Setting], n_clusters: int, fuzzifier: Fuzzifier, rng: np.random.Generator
+    kernels: Sequence[TunedKernel], n_clusters: int, fuzzifier: Fuzzifier, start: Start, rng: np.random.Generator
 ) -> list[FloatArray]:
-    """Partitions at every setting, from hard to fuzzy, each started from the one before, the first spectrally."""
+    """Partitions under every kernel, from hard to fuzzy, the first from ``start``, the others from the one before."""
     path = fuzziness_path(_default_of(fuzzifier), PROPOSING)
     proposals = []
-    for setting in settings:
-        U = Start.from_name("spectral").memberships(setting.dissimilarity, n_clusters, rng)
+    for tuned in kernels:
+        U = start.memberships(tuned.dissimilarity, n_clusters, rng)
         for t in path:
-            U = descend(setting.dissimilarity, t, U, MAX_ITER, TOL).memberships
+            U = descend(tuned.dissimilarity, t, U, MAX_ITER, TOL).memberships
             proposals.append(U)
     return proposals
 

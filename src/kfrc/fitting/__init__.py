@@ -1,0 +1,24 @@
+"""A whole fit as functions: parameters become settings, a table and settings become one frozen result."""
+
+from kfrc.fitting.fit import fit_gram, fit_table
+from kfrc.fitting.ignored import parameters_in_vain
+from kfrc.fitting.result import KernelFit, PosteriorRows
+from kfrc.fitting.settings import AUTO, PAPER, PRECOMPUTED, Settings, resolve_settings
+from kfrc.fitting.table import TableView
+from kfrc.fitting.tuning import Chosen, Fixed
+
+__all__ = [
+    "AUTO",
+    "PAPER",
+    "PRECOMPUTED",
+    "Chosen",
+    "Fixed",
+    "KernelFit",
+    "PosteriorRows",
+    "Settings",
+    "TableView",
+    "fit_gram",
+    "fit_table",
+    "parameters_in_vain",
+    "resolve_settings",
+]

@@ -1,0 +1,179 @@
+"""A fit from beginning to end: how many clusters, which kernel, the clustering itself, and what it is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kfrc._numerics import double_center
+from kfrc._validation import check_square
+from kfrc.bandwidth.search import is_linear_limit
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.exceptions import KFRCError
+from kfrc.fitting.result import KernelFit, Posterior, PrecomputedCenters, TableCenters
+from kfrc.fitting.settings import Descent, Settings
+from kfrc.fitting.table import TableView
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.gram import DenseGram, gram_family
+from kfrc.relational import (
+    Given,
+    RelationalSolution,
+    Start,
+    evaluate_partition,
+    in_order_of_appearance,
+    resolve_start,
+    solve_relational,
+)
+from kfrc.selection import ClusterCount, count_clusters
+from kfrc.spectrum import extreme_eigenvalues, spectrum_of
+from kfrc.typing import FloatArray, Progress
+
+_INDEFINITE_TOL = 1e-8
+"""Negative eigenvalues of a precomputed kernel below this share of the largest are rounding."""
+
+
+def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, progress: Progress) -> KernelFit:
+    """Cluster the rows of a table.
+
+    Parameters
+    ----------
+    view : TableView
+    settings : Settings
+    rng : Generator
+    progress : callable
+        Called with a text after every unit of work.
+
+    Returns
+    -------
+    KernelFit
+
+    Raises
+    ------
+    InfeasibleBandwidthError
+        If no bandwidths reach the threshold.
+    """
+    n_clusters, count = _number_of_clusters(view, settings, rng, progress)
+    start = resolve_start(settings.descent.init, view.n_samples, n_clusters)
+    tuned = settings.tuning.tune(view, n_clusters, settings.descent.proposing, rng, progress)
+    options, space = settings.tuning.options, view.space(tuned.log_bandwidths)
+    gram = gram_family(view.standardized, tuned.kernel, options.approximation, options.rank).at(space.bandwidths)
+    eigenvalues = spectrum_of(gram, n_clusters).eigenvalues
+    dissimilarity = Dissimilarity(gram)
+    if tuned.memberships is None or start.keeps_numbering:
+        solution = _cluster(dissimilarity, n_clusters, tuned.fuzzifier, start, settings.descent, rng, progress)
+    else:
+        continued = Given(tuned.memberships)
+        solution = _cluster(dissimilarity, n_clusters, tuned.fuzzifier, continued, settings.descent, rng, progress)
+        solution = in_order_of_appearance(solution)
+    posterior = None
+    if tuned.selection is not None and tuned.selection.opinion.model is not None:
+        model = tuned.selection.opinion.model
+        posterior = Posterior.matching(solution.memberships, model, view.standardized, space)
+    if settings.returns_posterior:
+        if posterior is None:
+            raise KFRCError("the judge has a model for probabilities, it said, but its opinion came without one")
+        solution = evaluate_partition(dissimilarity, tuned.fuzzifier, posterior.memberships)
+    return KernelFit(
+        fuzzifier=tuned.fuzzifier,
+        criterion=tuned.criterion,
+        threshold=options.threshold_for([tuned.fuzzifier], n_clusters),
+        gram=gram,
+        eigenvalues=eigenvalues,
+        solution=solution,
+        centers=TableCenters(space, gram.centers(solution.prototypes), np.isfinite(solution.squared_norms)),
+        kernel=tuned.kernel,
+        max_anisotropy=tuned.max_anisotropy,
+        space=space,
+        linear_limit=is_linear_limit(view.standardized, tuned.log_bandwidths, eigenvalues),
+        search=tuned.search,
+        selection=tuned.selection,
+        count=count,
+        posterior=posterior,
+        returns_posterior=settings.returns_posterior,
+    )
+
+
+def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progress: Progress) -> KernelFit:
+    """Cluster the samples of a given Gram matrix: nothing is searched or chosen.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+    settings, rng, progress
+        See :func:`fit_table`.
+
+    Raises
+    ------
+    KFRCError
+        If K is not positive semi-definite.
+    """
+    K = check_square(K, "K")
+    smallest, largest = extreme_eigenvalues(double_center(K))
+    if smallest < -_INDEFINITE_TOL * largest:
+        raise KFRCError(
+            f"the precomputed kernel is not positive semi-definite: centered, its eigenvalues reach from "
+            f"{smallest:.3g} to {largest:.3g}. For dissimilarities use FRC(metric='precomputed')"
+        )
+    grid, options = settings.tuning.grid, settings.tuning.options
+    fuzzifier, n_clusters = grid.fuzzifiers[0], settings.given_n_clusters
+    start = resolve_start(settings.descent.init, len(K), n_clusters)
+    gram = DenseGram(K)
+    solution = _cluster(Dissimilarity(gram), n_clusters, fuzzifier, start, settings.descent, rng, progress)
+    return KernelFit(
+        fuzzifier=fuzzifier,
+        criterion=grid.criteria[0],
+        threshold=options.threshold_for([fuzzifier], n_clusters),
+        gram=gram,
+        eigenvalues=spectrum_of(gram, n_clusters).eigenvalues,
+        solution=solution,
+        centers=PrecomputedCenters.of(K, solution),
+    )
+
+
+def _number_of_clusters(
+    view: TableView, settings: Settings, rng: np.random.Generator, progress: Progress
+) -> tuple[int, ClusterCount | None]:
+    counting = settings.n_clusters
+    if isinstance(counting, int):
+        return counting, None
+    largest = min(counting.largest, view.n_samples - 1)
+    if largest < 2:
+        raise ValueError(
+            f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got '
+            f"{counting.largest} and {view.n_samples} rows"
+        )
+    part = view.subset(counting.max_rows, rng)
+    count = count_clusters(
+        part.searched,
+        part.standardized,
+        range(2, largest + 1),
+        counting.grid,
+        counting.judge,
+        start=settings.descent.proposing,
+        options=settings.tuning.options,
+        rng=rng,
+        progress=progress,
+    )
+    return count.best, count
+
+
+def _cluster(
+    dissimilarity: Dissimilarity,
+    n_clusters: int,
+    fuzzifier: Fuzzifier,
+    start: Start,
+    descent: Descent,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> RelationalSolution:
+    """Cluster from a start, which may be memberships that are there already."""
+    return solve_relational(
+        dissimilarity,
+        n_clusters,
+        fuzzifier,
+        init=start,
+        n_init=descent.n_runs(continued=start.keeps_numbering),
+        max_iter=descent.max_iter,
+        tol=descent.tol,
+        random_state=rng,
+        progress=progress,
+    )

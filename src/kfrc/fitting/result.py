@@ -1,0 +1,180 @@
+"""What a fit of a kernel clustering is: one frozen object, and what memberships of new rows need of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from kfrc.bandwidth import BandwidthResult
+from kfrc.bandwidth.projections import FEASIBILITY_TOL
+from kfrc.criteria import Criterion
+from kfrc.exceptions import KFRCError
+from kfrc.fitting.table import KernelSpace
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.gram import Centers, Gram
+from kfrc.judges import Opinion
+from kfrc.kernels import Kernel
+from kfrc.relational import RelationalSolution
+from kfrc.selection import ClusterCount, Selection
+from kfrc.typing import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The judge's probabilities, clusters numbered as in the memberships.
+
+    Attributes
+    ----------
+    memberships : ndarray of shape (n_samples, n_clusters)
+        Of the rows that were fitted.
+    rows : PosteriorRows
+        For new rows.
+    """
+
+    memberships: FloatArray
+    rows: PosteriorRows
+
+    @classmethod
+    def matching(cls, U: FloatArray, model: Any, standardized: FloatArray, space: KernelSpace) -> Posterior:
+        """Of a model, with its clusters renumbered so that they overlap most with those of memberships U."""
+        probabilities = model.posterior(standardized)
+        order = linear_sum_assignment(-U.T @ probabilities)[1]
+        return cls(probabilities[:, order], PosteriorRows(model, space, order))
+
+
+@dataclass(frozen=True)
+class PosteriorRows:
+    """Probabilities of new rows: a model of the judge, and the order that its clusters got."""
+
+    model: Any
+    space: KernelSpace
+    order: IntArray
+
+    def memberships(self, X: FloatArray) -> FloatArray:
+        """Probability of every cluster for rows in the units of the table, of shape (len(X), n_clusters)."""
+        probabilities: FloatArray = self.model.posterior(self.space.standardize(X))[:, self.order]
+        return probabilities
+
+
+@dataclass(frozen=True)
+class TableCenters(Centers):
+    """Centers for rows in the units of the table; an empty cluster is infinitely far."""
+
+    space: KernelSpace
+    centers: Centers
+    occupied: BoolArray
+
+    def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
+        distances = self.centers.squared_distances(self.space.standardize(Z))
+        return np.where(self.occupied, distances, np.inf)
+
+
+@dataclass(frozen=True)
+class PrecomputedCenters(Centers):
+    """Centers for rows of similarities to the training samples, whose own similarity is the same for all."""
+
+    similarity: float | None
+    prototypes: FloatArray
+    squared_norms: FloatArray
+
+    @classmethod
+    def of(cls, K: FloatArray, solution: RelationalSolution) -> PrecomputedCenters:
+        """Centers of a solution with Gram matrix K."""
+        diagonal = np.diagonal(K)
+        constant = np.ptp(diagonal) <= 1e-10 * abs(diagonal[0])
+        return cls(float(diagonal[0]) if constant else None, solution.prototypes, solution.squared_norms)
+
+    def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
+        if self.similarity is None:
+            raise KFRCError(
+                "memberships of new rows need their similarity to themselves, which a precomputed kernel with a "
+                "varying diagonal does not tell: normalize the kernel to a constant diagonal"
+            )
+        return np.maximum(self.similarity - 2.0 * (Z @ self.prototypes) + self.squared_norms, 0.0)
+
+
+@dataclass(frozen=True)
+class KernelFit:
+    """Everything that a fit found.
+
+    Attributes
+    ----------
+    fuzzifier : Fuzzifier
+    criterion : Criterion
+    threshold : float
+        λ₁ that was asked for.
+    gram : Gram
+    eigenvalues : ndarray of shape (n_clusters,)
+        Leading eigenvalues of F.
+    solution : RelationalSolution
+        The memberships that are returned, with their objective and centers.
+    centers : Centers
+        For rows as the user gives them.
+    kernel, max_anisotropy, space, linear_limit
+        Of a table; a Gram matrix that was given has none of them.
+    search : BandwidthResult or None
+    selection : Selection or None
+    count : ClusterCount or None
+    posterior : Posterior or None
+        If a choice was made by a judge with a model.
+    returns_posterior : bool
+        Whether ``solution`` holds these probabilities.
+    """
+
+    fuzzifier: Fuzzifier
+    criterion: Criterion
+    threshold: float
+    gram: Gram
+    eigenvalues: FloatArray
+    solution: RelationalSolution
+    centers: Centers
+    kernel: Kernel | None = None
+    max_anisotropy: float | None = None
+    space: KernelSpace | None = None
+    linear_limit: bool = False
+    search: BandwidthResult | None = None
+    selection: Selection | None = None
+    count: ClusterCount | None = None
+    posterior: Posterior | None = None
+    returns_posterior: bool = False
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return self.solution.memberships.shape[1]
+
+    @property
+    def opinion(self) -> Opinion | None:
+        """What the judge of a choice believes."""
+        return None if self.selection is None else self.selection.opinion
+
+    @property
+    def criterion_value(self) -> float:
+        """𝒬 of the eigenvalues; zero for one cluster."""
+        return float(self.criterion.value(self.eigenvalues, self.n_clusters)) if self.n_clusters > 1 else 0.0
+
+    @property
+    def leading_eigenvalue(self) -> float:
+        """λ₁."""
+        return float(self.eigenvalues[0])
+
+    @property
+    def critical_m(self) -> float:
+        """m*; infinite if no fuzziness collapses."""
+        if self.n_clusters == 1:
+            return np.inf
+        return self.fuzzifier.critical_m(self.n_clusters, self.leading_eigenvalue)
+
+    @property
+    def stable(self) -> bool:
+        """λ₁ ≥ τ up to what the search accepts."""
+        if self.n_clusters == 1:
+            return True
+        return self.leading_eigenvalue >= self.fuzzifier.threshold(self.n_clusters) - FEASIBILITY_TOL
+
+    def counted(self, count: ClusterCount | None) -> KernelFit:
+        """The same fit with how its number of clusters was found."""
+        return replace(self, count=count)

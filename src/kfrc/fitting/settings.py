@@ -1,0 +1,257 @@
+"""What a fit is told: every parameter of KFRC, checked and resolved to objects, once and before any work."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kfrc._validation import check_number, check_positive_int
+from kfrc.bandwidth import Optimizer
+from kfrc.criteria import Criterion
+from kfrc.fitting.tuning import Chosen, Fixed
+from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
+from kfrc.gram import APPROXIMATIONS
+from kfrc.judges import Judge
+from kfrc.kernels import Kernel
+from kfrc.kernels.linear import Linear
+from kfrc.relational import Spectral, Start
+from kfrc.selection import (
+    ANISOTROPIES,
+    CRITERIA,
+    FUZZIFIERS,
+    FUZZINESS,
+    KERNELS,
+    LEVELS,
+    Grid,
+    SearchOptions,
+    fuzziness_path,
+)
+
+AUTO = "auto"
+PRECOMPUTED = "precomputed"
+_USUAL_RUNS = 4
+"""What ``n_init="auto"`` means where the clustering does not continue from something."""
+
+MEMBERSHIPS = ("fuzzy", "posterior")
+
+TRIED: Mapping[str, tuple[Any, ...]] = {
+    "kernel": KERNELS,
+    "fuzzifier": FUZZIFIERS,
+    "m": FUZZINESS,
+    "criterion": CRITERIA,
+    "max_anisotropy": ANISOTROPIES,
+    "level": LEVELS,
+}
+"""What "auto" compares; m as shares of the way from a hard partition to the fuzzifier's default."""
+
+PAPER: Mapping[str, tuple[Any, ...]] = {
+    "kernel": ("sum",),
+    "fuzzifier": ("complementary_root",),
+    "m": (None,),
+    "criterion": ("sum",),
+    "max_anisotropy": (5.0,),
+    "level": (None,),
+}
+"""Fixed settings of the paper: what "auto" means where nothing can be judged, and what ``KFRC.paper`` uses."""
+
+
+def is_auto(value: Any) -> bool:
+    """Whether a parameter leaves its value to the fit."""
+    return isinstance(value, str) and value == AUTO
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How the number of clusters is found.
+
+    Attributes
+    ----------
+    largest : int
+        Largest number to try.
+    grid : Grid
+        Kernel, criterion and fuzzifier to count with: the first of each.
+    judge : Judge
+    max_rows : int
+        With more rows than this a random subset of that many is judged.
+    """
+
+    largest: int
+    grid: Grid
+    judge: Judge
+    max_rows: int
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How the clustering at the end is run.
+
+    Attributes
+    ----------
+    init : str, Start or array-like of shape (n_samples, n_clusters)
+    proposing : Start
+        Where partitions that a judge compares begin: ``init``, or the usual start if that is an array.
+    n_init : int or None
+        Runs; None means as many as usual from a name, and one from memberships that are there already.
+    max_iter : int
+    tol : float
+    """
+
+    init: Any
+    proposing: Start
+    n_init: int | None
+    max_iter: int
+    tol: float
+
+    def n_runs(self, *, continued: bool) -> int:
+        """How often the clustering runs, from a start or continued from memberships that are there already."""
+        if self.n_init is not None:
+            return self.n_init
+        return 1 if continued else _USUAL_RUNS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All of a fit.
+
+    Attributes
+    ----------
+    n_clusters : int or Counting
+    tuning : Fixed or Chosen
+    descent : Descent
+    returns_posterior : bool
+        Whether the judge's probabilities are returned as memberships.
+    """
+
+    n_clusters: int | Counting
+    tuning: Fixed | Chosen
+    descent: Descent
+    returns_posterior: bool
+
+    @property
+    def given_n_clusters(self) -> int:
+        """The number of clusters where it cannot be counted."""
+        assert isinstance(self.n_clusters, int)  # a Gram matrix without a number is refused
+        return self.n_clusters
+
+    @property
+    def n_tasks(self) -> int:
+        """Units of work that a fit reports at most."""
+        counted = self.n_clusters.largest if isinstance(self.n_clusters, Counting) else 0
+        return counted + self.tuning.n_tasks + self.descent.n_runs(continued=isinstance(self.tuning, Chosen))
+
+
+def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> Settings:
+    """Check the parameters of an estimator and turn names, "auto" and None into objects.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Constructor parameters of :class:`kfrc.KFRC` by name.
+    n_clusters : int or None
+        None if the number is to be found.
+
+    Returns
+    -------
+    Settings
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a parameter cannot be used, alone or with the others.
+    """
+    precomputed = parameters["kernel"] == PRECOMPUTED
+    if precomputed and n_clusters is None:
+        raise ValueError(
+            'n_clusters="auto" needs a table of columns to judge by: with kernel="precomputed" give a number'
+        )
+    if parameters["memberships"] not in MEMBERSHIPS:
+        raise ValueError(f'memberships must be "fuzzy" or "posterior", got {parameters["memberships"]!r}')
+    options = _search_options(parameters)
+    max_rows = check_positive_int(parameters["selection_samples"], "selection_samples")
+    largest = check_positive_int(parameters["max_clusters"], "max_clusters")
+    judge = Judge.resolve(parameters["judge"])
+    tried, paper = _grid(parameters, TRIED), _grid(parameters, PAPER)
+    searches = not precomputed and parameters["bandwidths"] is None and n_clusters != 1
+    chooses = searches and options.optimizer.follows_levels and tried.is_a_choice
+    returns_posterior = parameters["memberships"] == "posterior"
+    if returns_posterior:
+        _check_posterior(judge, chooses=chooses)
+    return Settings(
+        n_clusters=Counting(largest, paper, judge, max_rows) if n_clusters is None else n_clusters,
+        tuning=Chosen(tried, judge, options, max_rows)
+        if chooses
+        else Fixed(paper, options, searches, parameters["bandwidths"]),
+        descent=_descent(parameters),
+        returns_posterior=returns_posterior,
+    )
+
+
+def _check_posterior(judge: Judge, *, chooses: bool) -> None:
+    if not chooses:
+        raise ValueError(
+            'memberships="posterior" needs an automatic choice, whose judge supplies the probabilities: leave m, level '
+            'or max_anisotropy at "auto"'
+        )
+    if not judge.has_model:
+        raise ValueError(
+            f'memberships="posterior" needs a judge with a model for probabilities, which {judge.label} has not'
+        )
+
+
+def _search_options(parameters: Mapping[str, Any]) -> SearchOptions:
+    threshold, approximation = parameters["threshold"], parameters["approximation"]
+    optimizer = Optimizer.resolve(parameters["optimizer"])
+    if approximation not in APPROXIMATIONS:
+        raise ValueError(f"unknown approximation {approximation!r}: choose one of {', '.join(APPROXIMATIONS)}")
+    return SearchOptions(
+        threshold=None if threshold is None else check_number(threshold, "threshold", minimum=0.0),
+        n_starts=check_positive_int(parameters["n_starts"], "n_starts"),
+        optimizer=optimizer,
+        # One that was given with its settings is used with them everywhere.
+        path_optimizer=optimizer.for_candidates() if isinstance(parameters["optimizer"], str) else optimizer,
+        approximation=approximation,
+        rank=parameters["rank"],
+        search_samples=parameters["search_samples"],
+        n_jobs=parameters["n_jobs"],
+    )
+
+
+def _descent(parameters: Mapping[str, Any]) -> Descent:
+    init = parameters["init"]
+    start = Start.resolve(init) if isinstance(init, (str, Start)) else None
+    return Descent(
+        init=init,
+        proposing=Spectral() if start is None or start.keeps_numbering else start,
+        n_init=None if is_auto(parameters["n_init"]) else check_positive_int(parameters["n_init"], "n_init"),
+        max_iter=check_positive_int(parameters["max_iter"], "max_iter"),
+        tol=check_number(parameters["tol"], "tol", minimum=0.0),
+    )
+
+
+def _grid(parameters: Mapping[str, Any], autos: Mapping[str, tuple[Any, ...]]) -> Grid:
+    """What may be used: every "auto" stands for the values in ``autos``, anything else for itself."""
+
+    def values(name: str) -> list[Any]:
+        value = parameters[name]
+        return list(autos[name]) if is_auto(value) else [value]
+
+    fuzzifiers = [Fuzzifier.resolve(name) for name in values("fuzzifier")]
+    if is_auto(parameters["m"]) and autos is TRIED:
+        with_m = [t for fuzzifier in fuzzifiers for t in fuzziness_path(fuzzifier, autos["m"])]
+    else:
+        with_m = [resolve_fuzzifier(fuzzifier, m) for fuzzifier in fuzzifiers for m in values("m")]
+    levels = [None if level is None else check_number(level, "level", minimum=-math.inf) for level in values("level")]
+    return Grid(
+        kernels=tuple(_kernel(name) for name in values("kernel")),
+        criteria=tuple(Criterion.resolve(name) for name in values("criterion")),
+        anisotropies=tuple(check_number(a, "max_anisotropy", minimum=1.0) for a in values("max_anisotropy")),
+        levels=tuple(levels),
+        fuzzifiers=tuple(with_m),
+    )
+
+
+def _kernel(spec: Any) -> Kernel:
+    # A given Gram matrix is the linear kernel of features that nobody sees.
+    return Linear() if spec == PRECOMPUTED else Kernel.resolve(spec)

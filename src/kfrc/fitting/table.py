@@ -1,0 +1,115 @@
+"""A table as the bandwidth search, the judge and the kernel see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kfrc._validation import find_varying_columns
+from kfrc.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class KernelSpace:
+    """Rows of X as the kernel sees them: varying columns, centered and in standard deviations, with bandwidths.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (k,)
+        Which columns of X vary.
+    n_columns : int
+        How many columns X has.
+    mean, scale : ndarray of shape (k,)
+        Of these columns.
+    bandwidths : ndarray of shape (k,)
+        θ in standard deviations.
+    """
+
+    columns: IntArray
+    n_columns: int
+    mean: FloatArray
+    scale: FloatArray
+    bandwidths: FloatArray
+
+    def standardize(self, X: FloatArray) -> FloatArray:
+        """The varying columns in standard units."""
+        return (X[:, self.columns] - self.mean) / self.scale
+
+    def relative_bandwidths(self) -> FloatArray:
+        """Bandwidths of all columns in standard deviations, of shape (n_columns,); infinite for constant columns."""
+        return self._of_all_columns(self.bandwidths)
+
+    def bandwidths_in_user_units(self) -> FloatArray:
+        """Bandwidths of all columns in the units of X, of shape (n_columns,); infinite for constant columns."""
+        return self._of_all_columns(self.bandwidths * self.scale)
+
+    def _of_all_columns(self, values: FloatArray) -> FloatArray:
+        full = np.full(self.n_columns, np.inf)
+        full[self.columns] = values
+        return full
+
+
+@dataclass(frozen=True)
+class TableView:
+    """The varying columns of a table, in standard units and in the units that bandwidths are searched in.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (k,)
+        Which columns vary.
+    n_columns : int
+        How many columns the table has.
+    mean, scale : ndarray of shape (k,)
+        Of the varying columns.
+    unit : ndarray of shape (k,)
+        What a one in ``searched`` is in the table.
+    searched : ndarray of shape (n_samples, k)
+        What the bandwidth search sees: standard units, or those of the user.
+    standardized : ndarray of shape (n_samples, k)
+        Mean zero, standard deviation one.
+    """
+
+    columns: IntArray
+    n_columns: int
+    mean: FloatArray
+    scale: FloatArray
+    unit: FloatArray
+    searched: FloatArray
+    standardized: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, names: Any, *, standardize: bool) -> TableView:
+        """The view of X; ``names`` are its columns' names, for warnings, or None."""
+        columns = find_varying_columns(X, names)
+        varying = X[:, columns]
+        mean, scale = varying.mean(axis=0), varying.std(axis=0, ddof=1)
+        standardized = (varying - mean) / scale
+        if standardize:
+            return cls(columns, X.shape[1], mean, scale, scale, standardized, standardized)
+        return cls(columns, X.shape[1], mean, scale, np.ones_like(scale), varying, standardized)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.standardized)
+
+    def subset(self, size: int, rng: np.random.Generator) -> TableView:
+        """A random subset of the rows in which every column still varies, or the view itself if it is small enough."""
+        if size >= self.n_samples:
+            return self
+        rows = np.sort(rng.choice(self.n_samples, size, replace=False))
+        if (np.ptp(self.standardized[rows], axis=0) <= 0).any():
+            # A column that varies in few rows only: take one row of each extreme along.
+            extremes = np.concatenate([self.standardized.argmin(axis=0), self.standardized.argmax(axis=0)])
+            rows = np.union1d(rows, extremes)
+        return replace(self, searched=self.searched[rows], standardized=self.standardized[rows])
+
+    def in_deviations(self, log_bandwidths: FloatArray) -> FloatArray:
+        """Log-bandwidths of the search in standard deviations."""
+        return log_bandwidths - np.log(self.scale / self.unit)
+
+    def space(self, log_bandwidths: FloatArray) -> KernelSpace:
+        """The rows as a kernel with these log-bandwidths (in standard deviations) sees them."""
+        return KernelSpace(self.columns, self.n_columns, self.mean, self.scale, np.exp(log_bandwidths))

@@ -1,0 +1,183 @@
+"""From a table to a kernel with bandwidths and a fuzzifier: given, searched for, or chosen among candidates."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from kfrc._validation import check_bandwidths
+from kfrc.bandwidth import BandwidthResult, select_bandwidths
+from kfrc.criteria import Criterion
+from kfrc.fitting.table import TableView
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.judges import Judge
+from kfrc.kernels import Kernel
+from kfrc.relational import Start
+from kfrc.selection import Grid, SearchOptions, Selection, choose
+from kfrc.typing import ArrayLike, FloatArray, Progress
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What the clustering at the end needs to know.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    criterion : Criterion
+    max_anisotropy : float
+    fuzzifier : Fuzzifier
+    log_bandwidths : ndarray of shape (k,)
+        Of the varying columns, in standard deviations.
+    search : BandwidthResult or None
+        How they were found; None if they were given.
+    selection : Selection or None
+        What was compared; None if nothing was.
+    memberships : ndarray of shape (n_samples, n_clusters) or None
+        Where the clustering continues; None if it begins anew.
+    """
+
+    kernel: Kernel
+    criterion: Criterion
+    max_anisotropy: float
+    fuzzifier: Fuzzifier
+    log_bandwidths: FloatArray
+    search: BandwidthResult | None = None
+    selection: Selection | None = None
+    memberships: FloatArray | None = None
+
+
+class Tuning(ABC):
+    """A way to come by kernel, bandwidths and fuzzifier."""
+
+    @property
+    @abstractmethod
+    def n_tasks(self) -> int:
+        """Units of work that it reports, with those of the clustering that follows not counted."""
+
+    @abstractmethod
+    def tune(
+        self, view: TableView, n_clusters: int, start: Start, rng: np.random.Generator, progress: Progress
+    ) -> Tuned:
+        """Kernel, bandwidths and fuzzifier for a table; ``start`` is where partitions to be compared begin."""
+
+
+@dataclass(frozen=True)
+class Fixed(Tuning):
+    """No choice: given bandwidths, or one search with given settings.
+
+    Attributes
+    ----------
+    grid : Grid
+        The settings: one of each.
+    options : SearchOptions
+    searches : bool
+        Whether bandwidths are searched; if not they are given, or it does not matter which.
+    bandwidths : float, array-like of shape (n_columns,) or None
+        In the units of the table.
+    """
+
+    grid: Grid
+    options: SearchOptions
+    searches: bool = True
+    bandwidths: ArrayLike | None = None
+
+    @property
+    def n_tasks(self) -> int:  # noqa: D102
+        return self.options.n_starts if self.searches else 0
+
+    def tune(  # noqa: D102
+        self, view: TableView, n_clusters: int, start: Start, rng: np.random.Generator, progress: Progress
+    ) -> Tuned:
+        grid = self.grid
+        search = None
+        if self.bandwidths is not None:
+            given = check_bandwidths(self.bandwidths, view.n_columns)[view.columns]
+            log_bandwidths = np.log(given / view.scale)
+        elif self.searches:
+            search = self._search(view, n_clusters, rng, progress)
+            log_bandwidths = view.in_deviations(search.log_bandwidths)
+        else:
+            log_bandwidths = np.zeros_like(view.scale)  # one cluster: there is nothing to separate
+        return Tuned(
+            grid.kernels[0], grid.criteria[0], grid.anisotropies[0], grid.fuzzifiers[0], log_bandwidths, search
+        )
+
+    def _search(
+        self, view: TableView, n_clusters: int, rng: np.random.Generator, progress: Progress
+    ) -> BandwidthResult:
+        grid, options = self.grid, self.options
+        return select_bandwidths(
+            view.searched,
+            n_clusters,
+            kernel=grid.kernels[0],
+            criterion=grid.criteria[0],
+            threshold=options.threshold_for(grid.fuzzifiers, n_clusters),
+            max_anisotropy=grid.anisotropies[0],
+            n_starts=options.n_starts,
+            optimizer=options.optimizer,
+            level=grid.levels[0],
+            approximation=options.approximation,
+            rank=options.rank,
+            search_samples=options.search_samples,
+            random_state=rng,
+            n_jobs=options.n_jobs,
+            progress=progress,
+        )
+
+
+@dataclass(frozen=True)
+class Chosen(Tuning):
+    """An automatic choice among candidates, by a judge that needs no labels.
+
+    Attributes
+    ----------
+    grid : Grid
+    judge : Judge
+    options : SearchOptions
+    max_rows : int
+        With more rows than this the choice is made on a random subset of that many.
+    """
+
+    grid: Grid
+    judge: Judge
+    options: SearchOptions
+    max_rows: int
+
+    @property
+    def n_tasks(self) -> int:  # noqa: D102
+        return len(self.grid.searches()) + 2  # judging, comparing
+
+    def tune(  # noqa: D102
+        self, view: TableView, n_clusters: int, start: Start, rng: np.random.Generator, progress: Progress
+    ) -> Tuned:
+        part = view.subset(self.max_rows, rng)
+        selection = choose(
+            part.searched,
+            part.standardized,
+            n_clusters,
+            self.grid,
+            self.judge,
+            start=start,
+            options=self.options,
+            rng=rng,
+            progress=progress,
+        )
+        chosen = selection.chosen
+        memberships = chosen.solution.memberships
+        if part is not view:
+            # The other rows join the clusters found on the subset.
+            centers = chosen.tuned.dissimilarity.gram.centers(chosen.solution.prototypes)
+            memberships = chosen.fuzzifier.memberships(centers.squared_distances(view.searched))
+        return Tuned(
+            chosen.tuned.kernel,
+            chosen.tuned.criterion,
+            chosen.tuned.max_anisotropy,
+            chosen.fuzzifier,
+            view.in_deviations(chosen.tuned.search.log_bandwidths),
+            chosen.tuned.search,
+            selection,
+            memberships,
+        )
