@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._validation import check_clusters_for_fit
+from kfrc._validation import check_clusters_for_fit, find_varying_columns
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -133,6 +133,10 @@ class FuzzyClusterer(
         """The number of clusters as an ``int``, checked against the number of samples; called from ``fit``."""
         return check_clusters_for_fit(self.n_clusters, n_samples)
 
+    def _check_columns(self, X: FloatArray) -> None:
+        """Warn of columns that do not vary, and refuse data in which none does; called from ``fit``."""
+        find_varying_columns(X, getattr(self, "feature_names_in_", None))
+
     @property
     def _n_features_out(self) -> int:
         return self.memberships_.shape[1]
@@ -201,8 +205,8 @@ def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) 
     if kappa * leading_eigenvalue <= 1:
         return (
             f"{opening} <= 1: with the {t.label} fuzzifier 1/{n_clusters} everywhere is a stable solution here for "
-            f"every m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or KFRC, "
-            "which looks for bandwidths that cannot collapse"
+            f"every m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or "
+            "KFRC, which looks for bandwidths that cannot collapse"
         )
     return (
         f"{opening} > 1, so the uniform solution is not stable (m = {t.m:g} < m* = {critical:.4g}) and the run was "

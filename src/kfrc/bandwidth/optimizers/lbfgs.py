@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize
@@ -58,6 +58,10 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
     follows_levels: ClassVar[bool] = True
     default_search_samples: ClassVar[int | None] = 20_000
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:  # noqa: D102
+        return cls(), cls(restart=False)
 
     @property
     def continues_along_thresholds(self) -> bool:  # noqa: D102
