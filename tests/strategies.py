@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the objects of the library."""
+"""What the laws are tried on: examples of every family, and hypothesis strategies for data."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
+import kfrc.clusterers
+from kfrc.clusterers import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier
 
 FUZZIFIERS = list(Fuzzifier.registry)
+EXPORTED = [getattr(kfrc.clusterers, name) for name in kfrc.clusterers.__all__]
+CLUSTERERS = [cls for cls in EXPORTED if issubclass(cls, FuzzyClusterer) and cls is not FuzzyClusterer]
 NEAR_HARD = 0.02  # distance of m to the hard end; closer, t is a step and every number rounds to 0 or 1
 FUZZIEST = 30.0  # distance of m to the hard end when the range is unbounded
 
@@ -47,17 +52,42 @@ class PlainPower(Fuzzifier):
         return self.m * (self.m - 1) * u ** (self.m - 2)
 
 
-def build_fuzzifier(name, position):
-    """The fuzzifier called ``name`` with m at a relative position between its hard and its fuzzy end."""
-    interval = Fuzzifier.registry[name].m_range
-    high = interval.high if math.isfinite(interval.high) else interval.low + FUZZIEST
-    low = interval.low + NEAR_HARD
-    return Fuzzifier.from_name(name, m=low * (high / low) ** position)
+def examples_of(family):
+    """The examples that every named class of a family brings along."""
+    return [example for cls in family.registry.values() for example in cls.examples()]
 
 
-def fuzzifiers(names=FUZZIFIERS):
+def each(argument, family):
+    """Run a test on every example of a family; its id begins with the name of the class."""
+    parameters = [
+        pytest.param(example, id=cls.label if k == 0 else f"{cls.label}-{k + 1}")
+        for cls in family.registry.values()
+        for k, example in enumerate(cls.examples())
+    ]
+    return pytest.mark.parametrize(argument, parameters)
+
+
+def each_name(argument, family):
+    """Run a test on the names of a family."""
+    return pytest.mark.parametrize(argument, list(family.registry))
+
+
+def members(family):
+    """Draw an example of a family."""
+    return st.sampled_from(examples_of(family))
+
+
+def build_fuzzifier(fuzzifier, position):
+    """A fuzzifier, or the one of that name, with m at a relative position between its hard and its fuzzy end."""
+    t = Fuzzifier.resolve(fuzzifier)
+    high = t.m_range.high if math.isfinite(t.m_range.high) else t.m_range.low + FUZZIEST
+    low = t.m_range.low + NEAR_HARD
+    return t.with_m(low * (high / low) ** position)
+
+
+def fuzzifiers():
     """Every registered fuzzifier over its whole range of m."""
-    return st.builds(build_fuzzifier, st.sampled_from(names), st.floats(0, 1))
+    return st.builds(build_fuzzifier, members(Fuzzifier), st.floats(0, 1))
 
 
 @st.composite

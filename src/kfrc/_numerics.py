@@ -40,7 +40,7 @@ class Interval:
 
     Examples
     --------
-    >>> from kfrc._numerics import Interval
+    >>> from kfrc.fuzzifiers import Interval
     >>> 1.0 in Interval(0, 1, closed="right"), str(Interval(0, 1, closed="right"))
     (True, '(0, 1]')
     """

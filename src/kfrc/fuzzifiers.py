@@ -16,6 +16,8 @@ from kfrc._numerics import Interval
 from kfrc._registry import Registered
 from kfrc.typing import FloatArray
 
+__all__ = ["ComplementaryRoot", "Exponential", "Fuzzifier", "Interval", "Power", "Quadratic"]
+
 _BISECTIONS = 200  # enough to exhaust float64 even for multipliers that start 300 decades apart
 _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 

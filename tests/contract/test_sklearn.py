@@ -3,14 +3,13 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kfrc import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM
+import kfrc
 from kfrc.clusterers import FuzzyClusterer
-
-ESTIMATORS = [KFRC(), FRC(), FANNY(), FCM(), RFCM(), NERFCM(), FCMMK(), MSFCM(), VFCM()]
+from strategies import CLUSTERERS
 
 
 @pytest.mark.filterwarnings("ignore::kfrc.UniformCollapseWarning", "ignore::kfrc.TrivialPartitionWarning")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks([cls() for cls in CLUSTERERS])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
@@ -20,4 +19,5 @@ def test_no_clusterer_escapes_the_contract():
         return {cls}.union(*(descendants(sub) for sub in cls.__subclasses__()))
 
     methods = {cls for cls in descendants(FuzzyClusterer) if cls.__module__.startswith("kfrc.")} - {FuzzyClusterer}
-    assert methods == {type(estimator) for estimator in ESTIMATORS}
+    assert methods == set(CLUSTERERS)
+    assert {cls.__name__ for cls in methods} <= set(kfrc.__all__)

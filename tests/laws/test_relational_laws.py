@@ -16,9 +16,9 @@ from kfrc.kernels import Kernel
 from kfrc.relational import Start, solve_relational
 from kfrc.spectrum import spectrum_of
 from kfrc.stability import leading_eigenvalue
-from strategies import FUZZIFIERS, Blend, data_matrices, fuzzifiers, random_memberships
+from strategies import Blend, data_matrices, each, examples_of, fuzzifiers, members, random_memberships
 
-STARTS = list(Start.registry)
+T_EXAMPLES = [*examples_of(Fuzzifier), Blend()]
 
 
 def objective_by_definition(R, t, U):
@@ -49,9 +49,9 @@ def test_objective_never_increases_on_squared_distances(t, X, n_clusters, seed):
     assert_fuzzy_partition(solution, len(X), n_clusters)
 
 
-@given(fuzzifiers(), data_matrices(max_samples=20), st.sampled_from(["sum", "product", "linear"]), st.floats(-1, 6))
+@given(fuzzifiers(), data_matrices(max_samples=20), members(Kernel), st.floats(-1, 6))
 def test_objective_never_increases_in_the_feature_space_of_a_kernel(t, X, kernel, level):
-    gram = gram_family(X, Kernel.from_name(kernel)).at(np.full(X.shape[1], np.exp(level)))
+    gram = gram_family(X, kernel).at(np.full(X.shape[1], np.exp(level)))
     solution = solve_relational(Dissimilarity(gram), 3, t, init="random", random_state=1, max_iter=60)
     path = solution.objective_path
     assert np.all(np.diff(path) <= 1e-12 * np.abs(path[:-1]))
@@ -150,38 +150,36 @@ def test_features_and_their_distance_matrix_give_the_same_fit(t, X):
     assert_allclose(by_features.objective_path, by_matrix.objective_path, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("start", STARTS)
+@each("start", Start)
 @pytest.mark.parametrize("n_clusters", [1, 2, 5])
 def test_every_start_is_a_fuzzy_partition(start, n_clusters, blobs):
     X, _ = blobs
-    U = Start.from_name(start).memberships(Dissimilarity.from_features(X), n_clusters, np.random.default_rng(0))
+    U = start.memberships(Dissimilarity.from_features(X), n_clusters, np.random.default_rng(0))
     assert U.shape == (len(X), n_clusters)
     assert (U >= 0).all()
     assert_allclose(U.sum(axis=1), 1.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", FUZZIFIERS)
-@pytest.mark.parametrize("start", STARTS)
-def test_separated_groups_are_found_from_every_start(name, start, blobs):
+@each("t", Fuzzifier)
+@each("start", Start)
+def test_separated_groups_are_found_from_every_start(t, start, blobs):
     X, labels = blobs
-    solution = solve_relational(
-        cdist(X, X, "sqeuclidean"), 3, name, init=start, n_init=10, random_state=0, max_iter=5000
-    )
+    solution = solve_relational(cdist(X, X, "sqeuclidean"), 3, t, init=start, n_init=10, random_state=0, max_iter=5000)
     hard = solution.memberships.argmax(axis=1)
     assert {tuple(np.unique(hard[labels == k])) for k in range(3)} == {(0,), (1,), (2,)}
     assert solution.status == "converged"
 
 
-@pytest.mark.parametrize("t", [*(Fuzzifier.from_name(n) for n in FUZZIFIERS), Blend()], ids=repr)
+@pytest.mark.parametrize("t", T_EXAMPLES, ids=repr)
 def test_fewer_distinct_points_than_clusters_still_gives_a_partition(t):
     X = np.repeat(np.array([[0.0, 0.0], [1.0, 1.0]]), 5, axis=0)
-    for start in STARTS:
+    for start in examples_of(Start):
         solution = solve_relational(cdist(X, X, "sqeuclidean"), 4, t, init=start, random_state=0, n_init=2)
         assert_fuzzy_partition(solution, 10, 4)
         assert np.isfinite(solution.objective_path).all()
 
 
-@pytest.mark.parametrize("t", [*(Fuzzifier.from_name(n) for n in FUZZIFIERS), Blend()], ids=repr)
+@pytest.mark.parametrize("t", T_EXAMPLES, ids=repr)
 def test_as_many_clusters_as_samples_costs_nothing(t):
     X = np.array([[0.0], [1.0], [5.0], [11.0]])
     solution = solve_relational(cdist(X, X, "sqeuclidean"), 4, t, init=np.eye(4))

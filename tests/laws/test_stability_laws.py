@@ -25,19 +25,22 @@ from kfrc.stability import (
     stability_threshold,
     uniform_hessian,
 )
-from strategies import FUZZIFIERS, Blend, PlainPower, data_matrices, fuzzifiers
+from strategies import Blend, PlainPower, data_matrices, each, fuzzifiers, members
 
-# Bandwidths of the sum kernel on iris that leave λ₁ below the fuzzifier's threshold, so that m* is finite.
-GEOMETRIES = {
-    "power": np.array([0.5, 1.0, 5.0, 0.5]),
-    "exponential": np.array([0.5, 1.0, 5.0, 0.5]),
-    "quadratic": 0.22 * np.array([0.5, 1.0, 5.0, 0.5]),
-    "complementary_root": 0.1 * np.array([0.5, 1.0, 5.0, 0.5]),
-}
+BANDWIDTHS = np.array([0.5, 1.0, 5.0, 0.5])
 
 
 def sum_kernel_distances(X, bandwidths):
     return -2.0 * Kernel.from_name("sum").shifted_gram(X, bandwidths)
+
+
+def distances_with_a_critical_m(X, t, n_clusters=3):
+    """Distances whose λ₁ is below the fuzzifier's threshold, so that m* is finite: small bandwidths make it small."""
+    for factor in (1.0, 0.5, 0.22, 0.1, 0.05, 0.02, 0.01):
+        R = sum_kernel_distances(X, factor * BANDWIDTHS)
+        if leading_eigenvalue(R) < 0.8 * t.threshold(n_clusters):
+            return R
+    raise AssertionError(f"the threshold of {t} is too small for these bandwidths")
 
 
 def distance_from_uniform(R, t, n_clusters=3, seed=0, max_iter=40_000):
@@ -60,19 +63,18 @@ def indefinite_dissimilarities():
 
 
 def test_critical_m_of_the_worked_example(iris):
-    R = sum_kernel_distances(iris, GEOMETRIES["power"])
+    R = sum_kernel_distances(iris, BANDWIDTHS)
     assert leading_eigenvalue(R) == pytest.approx(0.36966, abs=5e-6)
     assert critical_fuzzifier("power", 3, R=R) == pytest.approx(3.8362, abs=5e-5)
 
 
-@pytest.mark.parametrize("name", FUZZIFIERS)
-def test_critical_m_separates_collapse_from_structure_on_iris(iris, name):
-    R = sum_kernel_distances(iris, GEOMETRIES[name])
-    critical = critical_fuzzifier(name, 3, R=R)
-    cls = Fuzzifier.registry[name]
-    low = cls.m_range.low
+@each("t", Fuzzifier)
+def test_critical_m_separates_collapse_from_structure_on_iris(iris, t):
+    R = distances_with_a_critical_m(iris, t)
+    critical = critical_fuzzifier(t, 3, R=R)
+    low = t.m_range.low
     assert math.isfinite(critical)
-    below, above = (cls(low + factor * (critical - low)) for factor in (0.98, 1.02))
+    below, above = (t.with_m(low + factor * (critical - low)) for factor in (0.98, 1.02))
     assert distance_from_uniform(R, below) > 0.03
     assert distance_from_uniform(R, above) < 1e-6
     assert uniform_hessian(R, below, 3).min_eigenvalue < 0
@@ -81,16 +83,15 @@ def test_critical_m_separates_collapse_from_structure_on_iris(iris, name):
     assert uniform_hessian(R, above, 3).stable
 
 
-@pytest.mark.parametrize("name", FUZZIFIERS)
-def test_critical_m_separates_collapse_from_structure_on_indefinite_dissimilarities(name):
+@each("t", Fuzzifier)
+def test_critical_m_separates_collapse_from_structure_on_indefinite_dissimilarities(t):
     R = indefinite_dissimilarities()
     values = eigh(-0.5 * double_center(R), eigvals_only=True)
     assert values[0] < -0.1 * values[-1], "these dissimilarities are meant to be no squared distances of anything"
-    critical = critical_fuzzifier(name, 3, R=R)
-    cls = Fuzzifier.registry[name]
-    low = cls.m_range.low
+    critical = critical_fuzzifier(t, 3, R=R)
+    low = t.m_range.low
     assert math.isfinite(critical)
-    below, above = (cls(low + factor * (critical - low)) for factor in (0.98, 1.02))
+    below, above = (t.with_m(low + factor * (critical - low)) for factor in (0.98, 1.02))
     assert distance_from_uniform(R, below) > 0.01
     assert distance_from_uniform(R, above) < 1e-6
     assert uniform_hessian(R, below, 3).min_eigenvalue < 0 < uniform_hessian(R, above, 3).min_eigenvalue
@@ -126,10 +127,11 @@ def test_hessian_is_the_quadratic_coefficient_of_the_objective(seed, n_clusters)
     assert numeric == pytest.approx(np.einsum("ji,jk,ki->", delta, Q, delta), rel=1e-4, abs=1e-5)
 
 
-@given(data_matrices(min_samples=8, min_features=2), st.floats(-1, 5), st.sampled_from(["sum", "product"]))
+@given(data_matrices(min_samples=8, min_features=2), st.floats(-1, 5), members(Kernel))
 def test_eigenvalue_from_distances_equals_the_one_from_the_kernel(X, level, kernel):
     bandwidths = np.full(X.shape[1], np.exp(level))
-    R = -2.0 * Kernel.from_name(kernel).shifted_gram(X, bandwidths)
+    E = kernel.shifted_gram(X, bandwidths)
+    R = np.add.outer(np.diagonal(E), np.diagonal(E)) - 2.0 * E
     expected = leading_spectrum(X, bandwidths, kernel=kernel, n_eigenvalues=1).eigenvalues[0]
     assert leading_eigenvalue(R) == pytest.approx(expected, abs=1e-9)
 
@@ -143,12 +145,12 @@ def test_sample_nearer_than_the_mean_to_everything_makes_uniform_unstable_at_eve
     assert uniform_hessian(R, Fuzzifier.from_name("power", m=50.0), 2).min_eigenvalue < 0
 
 
-@pytest.mark.parametrize("name", FUZZIFIERS)
-def test_public_functions_equal_the_methods_of_the_fuzzifier(name):
-    t = Fuzzifier.from_name(name)
-    assert kappa(name, 4) == t.kappa(4)
+@each("t", Fuzzifier)
+def test_public_functions_equal_the_methods_of_the_fuzzifier(t):
+    assert kappa(t, 4) == t.kappa(4)
+    assert kappa(t.name, 4) == Fuzzifier.from_name(t.name).kappa(4)
     assert stability_threshold(t, 4) == t.threshold(4)
-    assert critical_fuzzifier(name, 4, lambda1=0.05) == t.critical_m(4, 0.05)
+    assert critical_fuzzifier(t, 4, lambda1=0.05) == t.critical_m(4, 0.05)
     assert critical_fuzzifier(t.with_m(t.m * 0.9 + 0.1), 4, lambda1=0.05) == t.critical_m(4, 0.05), (
         "its m is irrelevant"
     )
@@ -219,7 +221,7 @@ def test_merge_bound_of_one_cluster_is_an_error():
 
 
 def test_custom_fuzzifier_gets_the_critical_m_of_the_same_built_in_function(iris):
-    R = sum_kernel_distances(iris, GEOMETRIES["power"])
+    R = sum_kernel_distances(iris, BANDWIDTHS)
     assert critical_fuzzifier(PlainPower(), 3, R=R) == pytest.approx(3.8362, abs=5e-5)
     assert stability_threshold(PlainPower(), 3) == pytest.approx(0.5, abs=5e-3)  # u^m underflows
     assert kappa(PlainPower(m=2.0), 3) == pytest.approx(4.0)

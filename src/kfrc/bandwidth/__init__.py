@@ -2,21 +2,27 @@
 
 from kfrc._registry import load_family
 from kfrc.bandwidth.exploration import Exploration, explore_bandwidths
-from kfrc.bandwidth.optimizers.base import Optimizer
+from kfrc.bandwidth.optimizers.base import Ascent, AscentPath, Optimizer
 from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
 from kfrc.bandwidth.optimizers.momentum import MomentumAscent
+from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
 from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.bandwidth.search import select_bandwidths
 
 load_family("kfrc.bandwidth.optimizers")
 
 __all__ = [
+    "Ascent",
+    "AscentPath",
     "BandwidthResult",
-    "SearchRun",
+    "Evaluation",
     "Exploration",
     "MomentumAscent",
     "Optimizer",
+    "Problem",
     "QuasiNewton",
+    "SearchRun",
     "explore_bandwidths",
+    "is_feasible",
     "select_bandwidths",
 ]

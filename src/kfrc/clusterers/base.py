@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._validation import check_clusters_for_fit
+from kfrc._validation import check_clusters_for_fit, find_varying_columns
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -135,6 +135,10 @@ class FuzzyClusterer(
     def _check_clusters(self, n_samples: int) -> int:
         """The number of clusters as an ``int``, checked against the number of samples; called from ``fit``."""
         return check_clusters_for_fit(self.n_clusters, n_samples)
+
+    def _check_columns(self, X: FloatArray) -> None:
+        """Warn of columns that do not vary, and refuse data in which none does; called from ``fit``."""
+        find_varying_columns(X, getattr(self, "feature_names_in_", None))
 
     @property
     def _n_features_out(self) -> int:

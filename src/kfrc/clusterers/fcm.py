@@ -11,7 +11,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, row_blocks
-from kfrc._validation import check_number, check_positive_int, find_varying_columns
+from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -140,9 +140,6 @@ class FCM(FuzzyClusterer):
         )
         self._end_progress()
         return self
-
-    def _check_columns(self, X: FloatArray) -> None:
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -9,34 +9,27 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kfrc import (
-    FANNY,
-    FCM,
-    FCMMK,
-    FRC,
-    KFRC,
-    MSFCM,
-    NERFCM,
-    RFCM,
-    VFCM,
-    ConstantFeatureWarning,
-    TrivialPartitionWarning,
-)
+from kfrc import FANNY, KFRC, ConstantFeatureWarning, TrivialPartitionWarning
+from kfrc.relational import Given, Start
+from strategies import CLUSTERERS, each
 
-ALL = [
-    KFRC.paper(3, optimizer="lbfgs", random_state=0, n_starts=2, n_init=2),
-    FRC(3, random_state=0, n_init=2),
-    FCM(3, random_state=0, n_init=2),
-    RFCM(3, random_state=0, n_init=2),
-    NERFCM(3, random_state=0, n_init=2),
-    FCMMK(3, random_state=0, n_init=2),
-    MSFCM(3, random_state=0, n_init=2),
-    VFCM(3, random_state=0, n_init=2),
-    FANNY(3, m=1.5),
-]
-WITH_STARTS = [model for model in ALL if not isinstance(model, FANNY)]
+# A method is tried with its defaults, except where those are slow or collapse on these data.
+OWN_SETTINGS = {KFRC: KFRC.paper(3, optimizer="lbfgs", n_starts=2), FANNY: FANNY(3, m=1.5)}
+
+
+def quick(cls):
+    model = OWN_SETTINGS.get(cls, cls(3))
+    few = {"random_state": 0, "n_init": 2}
+    return model.set_params(**{name: value for name, value in few.items() if name in model.get_params()})
+
+
+ALL = [quick(cls) for cls in CLUSTERERS]
+WITH_STARTS = [model for model in ALL if {"init", "n_init"} <= set(model.get_params())]
 
 every_clusterer = pytest.mark.parametrize("model", ALL, ids=lambda model: type(model).__name__)
+every_accepting_a_start = pytest.mark.parametrize(
+    "model", [model for model in ALL if "init" in model.get_params()], ids=lambda model: type(model).__name__
+)
 every_started = pytest.mark.parametrize("model", WITH_STARTS, ids=lambda model: type(model).__name__)
 
 
@@ -55,11 +48,56 @@ def test_clusters_are_found_and_numbered_by_their_first_sample(model, blobs):
 
 
 @every_started
-@pytest.mark.parametrize("init", ["spectral", "near_uniform", "random", "kmeans++"])
-def test_every_start_works_and_can_be_repeated(model, init, X):
-    fits = [clone(model).set_params(init=init, random_state=3).fit(X) for _ in range(2)]
+@each("start", Start)
+def test_every_start_works_and_can_be_repeated(model, start, X):
+    fits = [clone(model).set_params(init=start, random_state=3).fit(X) for _ in range(2)]
     assert fits[0].status_ == "converged"
     assert_array_equal(fits[0].memberships_, fits[1].memberships_)
+
+
+class LastRowsFirst(Start):
+    """A user's start without a name: blocks of rows, counted from the end."""
+
+    deterministic = True
+
+    def memberships(self, dissimilarity, n_clusters, rng):
+        return np.eye(n_clusters)[np.arange(dissimilarity.n_samples)[::-1] * n_clusters // dissimilarity.n_samples]
+
+
+@every_accepting_a_start
+def test_a_start_is_a_name_an_object_or_an_array(model, X, blobs):
+    by_name, by_object = (
+        clone(model).set_params(init=init, random_state=3).fit(X) for init in ("kmeans++", Start.from_name("kmeans++"))
+    )
+    assert_array_equal(by_name.memberships_, by_object.memberships_)
+    own = clone(model).set_params(init=LastRowsFirst()).fit(X)
+    assert_array_equal(own.labels_, blobs[1])
+    crisp = np.eye(3)[[2, 0, 1]][blobs[1]]
+    by_array, by_given = (clone(model).set_params(init=init).fit(X) for init in (crisp, Given(crisp)))
+    assert_array_equal(by_array.memberships_, by_given.memberships_)
+
+
+@every_started
+def test_given_memberships_keep_the_numbers_of_their_clusters(model, X, blobs):
+    crisp = np.eye(3)[[2, 0, 1]][blobs[1]]
+    assert_array_equal(clone(model).set_params(init=crisp, n_init=1).fit(X).labels_, crisp.argmax(axis=1))
+
+
+@every_accepting_a_start
+@pytest.mark.parametrize(
+    ("init", "error", "words"),
+    [
+        (3, TypeError, r"expected a Start or one of the names spectral, .*memberships of shape \(60, 3\), got 3"),
+        (None, TypeError, "expected a Start or one of the names"),
+        ("middle", ValueError, "unknown start 'middle': choose one of spectral"),
+        (np.full((59, 3), 1 / 3), ValueError, "init must have 60 rows"),
+        (Given(np.full((60, 2), 0.5)), ValueError, "init must have 3 columns"),
+        (np.full(60, 0.5), ValueError, "1 dimension"),
+    ],
+)
+def test_what_cannot_be_a_start_is_refused_by_name(model, X, init, error, words):
+    with pytest.raises(error, match=words):
+        clone(model).set_params(init=init).fit(X)
 
 
 @every_clusterer

@@ -14,8 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import kfrc.clusterers.fanny as module
 from kfrc import FRC, ConstantFeatureWarning, NonEuclideanWarning, TrivialPartitionWarning, UniformCollapseWarning
-from kfrc.clusterers.fanny import FANNY, _memberships, _sweep, block_memberships
+from kfrc.clusterers.fanny import FANNY, _memberships, _sweep
+from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Power
+from kfrc.relational import Blocks, Start
 from kfrc.stability import critical_fuzzifier
 from strategies import random_memberships
 
@@ -28,6 +30,10 @@ def X(blobs):
 @pytest.fixture
 def R(X):
     return cdist(X, X)
+
+
+def blocks(R, n_clusters):
+    return Blocks().memberships(Dissimilarity.from_matrix(R), n_clusters, np.random.default_rng())
 
 
 def sweep_by_definition(R, U, m):
@@ -70,14 +76,14 @@ def test_sweeps_equal_the_definition_for_any_block_size(seed, n_clusters, m, blo
 def test_objective_never_increases_on_distances(seed, n_clusters, m, metric):
     rng = np.random.default_rng(seed)
     R = cdist(*[rng.standard_normal((30, 3))] * 2, metric)
-    solution = _sweep(R, Power(m), block_memberships(30, n_clusters), 30, 0.0)
+    solution = _sweep(R, Power(m), blocks(R, n_clusters), 30, 0.0)
     path = solution.objective_path
     assert np.all(np.diff(path) <= 1e-12 * path[:-1])
     assert_allclose(solution.memberships.sum(axis=1), 1.0, rtol=0, atol=1e-12)
 
 
 def test_start_cuts_the_rows_into_blocks_and_gives_the_rest_to_the_last():
-    U = block_memberships(11, 3)
+    U = blocks(np.zeros((11, 11)), 3)
     assert_array_equal(U.argmax(axis=1), [0] * 3 + [1] * 3 + [2] * 5)
     assert_allclose(np.sort(U, axis=1), np.tile([0.05, 0.05, 0.9], (11, 1)))
 
@@ -150,7 +156,7 @@ def test_arbitrary_dissimilarities_give_a_fuzzy_partition(seed, n_clusters, m):
     R = rng.random((12, 12)) ** 5
     R = R + R.T
     np.fill_diagonal(R, 0.0)
-    solution = _sweep(R, Power(m), block_memberships(12, n_clusters), 20, 1e-15)
+    solution = _sweep(R, Power(m), blocks(R, n_clusters), 20, 1e-15)
     assert (solution.memberships >= 0).all()
     assert_allclose(solution.memberships.sum(axis=1), 1.0, atol=1e-10)
 
@@ -183,7 +189,7 @@ def test_common_attributes_describe_the_fit(X):
     assert fit.uniformity_ == pytest.approx(1 - fit.normalized_dunn_coefficient_)
 
 
-@pytest.mark.parametrize("init", ["spectral", "kmeans++", "random", "near_uniform"])
+@pytest.mark.parametrize("init", Start.registry)
 def test_other_starts_find_the_same_blobs(init, X, blobs):
     fit = FANNY(3, m=1.5, init=init, random_state=0).fit(X)
     assert_array_equal(fit.labels_, blobs[1])

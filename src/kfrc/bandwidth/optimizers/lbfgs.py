@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.optimize import minimize
@@ -62,6 +62,10 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     def for_candidates(self) -> Optimizer:
         """A coarser one: candidates are only compared, and the chosen one is reported with the values it has."""
         return replace(self, tol=1e-5, warm_up=5, max_iter=50)
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:  # noqa: D102
+        return cls(), cls(restart=False)
 
     @property
     def continues_along_thresholds(self) -> bool:  # noqa: D102

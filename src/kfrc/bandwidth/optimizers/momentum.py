@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -39,6 +40,10 @@ class MomentumAscent(Optimizer, name="momentum"):
     max_iter: int = 500
     tol: float = 1e-5
     stage2_momentum: bool = True
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:  # noqa: D102
+        return (cls(max_iter=30),)  # its 500 steps take seconds and change no law
 
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
         current = problem.evaluate(start, 1)
