@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kfrc import KFRC
+from kfrc._numerics import standardize
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.gram import DenseGrams, NystromGrams
 from kfrc.gram.nystrom import choose_landmarks
@@ -16,7 +17,7 @@ def clusters(n_samples, n_features, seed=0):
     rng = np.random.default_rng(seed)
     means = 2.0 * rng.standard_normal((4, n_features))
     X = means[rng.integers(4, size=n_samples)] + rng.standard_normal((n_samples, n_features))
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    return standardize(X)
 
 
 @pytest.mark.parametrize("kernel", [GaussianProduct(), GaussianSum()])
