@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,6 +24,9 @@ _PERTURBATION = 1e-3  # of the near-uniform start: small enough that the linear 
 class Start(Registered, ABC):
     """A way to draw the memberships a run starts from."""
 
+    varies: ClassVar[bool] = True
+    """Whether another stream of random numbers gives another start; if not, further runs start with k-means++."""
+
     @abstractmethod
     def memberships(self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator) -> FloatArray:
         """Starting memberships of shape (n_samples, n_clusters)."""
@@ -31,6 +35,8 @@ class Start(Registered, ABC):
 @dataclass(frozen=True)
 class Spectral(Start, name="spectral"):
     """k-means on the leading c − 1 kernel principal coordinates, the directions in which uniformity breaks first."""
+
+    varies: ClassVar[bool] = False
 
     def memberships(  # noqa: D102
         self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator
@@ -109,9 +115,9 @@ def starting_memberships(
     if isinstance(init, str):
         first = Start.from_name(init)
         yield first.memberships(dissimilarity, n_clusters, streams[0])
-        repeat = Start.from_name("kmeans++") if init == "spectral" else first
+        repeat = first if first.varies else KMeansPlusPlus()
     else:
         yield check_memberships(init, "init", shape=(dissimilarity.n_samples, n_clusters))
-        repeat = Start.from_name("kmeans++")
+        repeat = KMeansPlusPlus()
     for rng in streams[1:]:
         yield repeat.memberships(dissimilarity, n_clusters, rng)
