@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import COLLAPSE_TOL
+from kfrc._validation import find_varying_columns
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -130,6 +131,10 @@ class FuzzyClusterer(
     @property
     def _n_features_out(self) -> int:
         return self.memberships_.shape[1]
+
+    def _check_columns(self, X: FloatArray) -> None:
+        """Warn of constant columns and refuse data without variation; called by ``fit`` itself, for the stack level."""
+        find_varying_columns(X, getattr(self, "feature_names_in_", None))
 
     def _start_progress(self, n_tasks: int, verbose: int) -> Progress:
         """A callback for the computing functions that feeds scikit-learn's callbacks and ``verbose``."""

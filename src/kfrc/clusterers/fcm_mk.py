@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._validation import check_clusters_for_fit, check_positive_int, find_varying_columns
+from kfrc._validation import check_clusters_for_fit, check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
@@ -156,7 +156,8 @@ class FCMMK(FuzzyClusterer):
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
         fuzzifier = resolve_fuzzifier("power", self.m)
-        limits = self._limits(data)
+        self._check_columns(data)
+        limits = Limits.of(data, self.max_iter, self.tol)
         self.sigmas_ = _default_sigmas(data, self.n_kernels) if self.sigmas is None else check_sigmas(self.sigmas)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
         solution = best_run(
@@ -178,10 +179,6 @@ class FCMMK(FuzzyClusterer):
         )
         self._end_progress()
         return self
-
-    def _limits(self, X: FloatArray) -> Limits:
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        return Limits.of(X, self.max_iter, self.tol)
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kfrc._validation import check_clusters_for_fit, check_positive_int, find_varying_columns
+from kfrc._validation import check_clusters_for_fit, check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.frc import resolve_fuzzifier
@@ -136,7 +136,8 @@ class MSFCM(FuzzyClusterer):
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
         fuzzifier = resolve_fuzzifier("power", self.m)
-        limits = self._limits(data)
+        self._check_columns(data)
+        limits = Limits.of(data, self.max_iter, self.tol)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
         solution = best_run(
             data,
@@ -187,10 +188,6 @@ class MSFCM(FuzzyClusterer):
     def _memberships(self, X: FloatArray) -> FloatArray:
         distances = cdist(X, self._membership_centers, "sqeuclidean")
         return scale_memberships(self.fuzzifier_.memberships(distances), distances, self._shifts, self.fuzzifier_.m)[0]
-
-    def _limits(self, X: FloatArray) -> Limits:
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        return Limits.of(X, self.max_iter, self.tol)
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -15,7 +15,6 @@ from kfrc._validation import (
     check_clusters_for_fit,
     check_number,
     check_positive_int,
-    find_varying_columns,
 )
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
@@ -149,7 +148,8 @@ class VFCM(FuzzyClusterer):
         data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         n_clusters = check_clusters_for_fit(self.n_clusters, len(data))
         schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
-        limits = self._limits(data)
+        self._check_columns(data)
+        limits = Limits.of(data, self.max_iter, self.tol)
         progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
         solution = best_run(
             data,
@@ -170,10 +170,6 @@ class VFCM(FuzzyClusterer):
         self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
         self._end_progress()
         return self
-
-    def _limits(self, X: FloatArray) -> Limits:
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        return Limits.of(X, self.max_iter, self.tol)
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)
