@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kfrc._numerics import standardize
+
 REPEATS = 9
 
 
@@ -47,4 +49,4 @@ def mixture(n_samples: int, n_features: int, n_clusters: int, *, spread: float =
     means = spread * rng.standard_normal((n_clusters, n_features))
     labels = rng.integers(n_clusters, size=n_samples)
     X = means[labels] + rng.standard_normal((n_samples, n_features))
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), labels
+    return standardize(X), labels

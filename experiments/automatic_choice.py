@@ -25,6 +25,7 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from kfrc import FCM, KFRC
+from kfrc._numerics import standardize
 from kfrc.datasets import BENCHMARK_NAMES, load_benchmark
 from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
 from kfrc.selection import Selection
@@ -82,7 +83,6 @@ class RecordingKFRC(KFRC):
 
 def compare(X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarray], Record]) -> list[Record]:
     """Scores of the automatic choice, of the best of its candidates (with labels), and of the others."""
-    standardized = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = RecordingKFRC(n_clusters, random_state=seed).fit(X)
@@ -97,7 +97,7 @@ def compare(X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarr
             records.append({"method": "best candidate (with labels)"} | best)
         for name, method in OTHERS.items():
             try:
-                records.append({"method": name} | score(method(standardized, n_clusters, seed)))
+                records.append({"method": name} | score(method(standardize(X), n_clusters, seed)))
             except ValueError as error:
                 print(f"{name}: {error}")
     return records

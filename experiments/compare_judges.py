@@ -19,23 +19,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from kfrc.selection.settings import MAX_ITER, PROPOSING, TOL
 from threadpoolctl import threadpool_limits
 
 from kfrc import KFRC
+from kfrc._numerics import standardize
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import gram_family
-from kfrc.judges import MixtureJudge, Opinion, _Expectation, _Kind, n_parameters, resolution
+from kfrc.judges import MixtureJudge, Opinion
 from kfrc.metrics import (
     adjusted_rand_score,
     frobenius_adjusted_rand_score,
     fuzzy_silhouette_score,
     xie_beni_index,
 )
+from kfrc.mixtures import Mixture, resolution
 from kfrc.relational import Start
 from kfrc.relational.solver import descend, is_uniform
 from kfrc.selection import Grid, SearchOptions, Setting, find_settings, fuzziness_path, propose, solve_candidates
-from kfrc.selection.settings import MAX_ITER, PROPOSING, TOL
 from kfrc.simulation import make_shape_dataset, make_study_dataset, study_designs
 from kfrc.spectrum import spectrum_of
 
@@ -44,13 +46,7 @@ SHAPE_SEEDS = range(1, 3)
 SHAPES = ("heavy_tails", "imbalanced", "moons", "rings")
 NOISE_COLUMNS = (2, 6)
 
-KINDS = {
-    "tied_diagonal": ("tied_diagonal", math.inf),
-    "tied": ("tied", math.inf),
-    "diagonal": ("diagonal", math.inf),
-    "tied_diagonal_t": ("tied_diagonal", 4.0),
-    "tied_t": ("tied", 4.0),
-}
+KINDS = {kind.name: kind for kind in MixtureJudge().kinds}
 DEFAULT = "mixture: best BIC of five kinds, EM converged (default)"
 EM_STEPS = (1, 5, 20)
 FIXED_M = 1
@@ -232,9 +228,9 @@ def best_first_step(problem: Problem) -> np.ndarray:
 
     def evidence(U: np.ndarray) -> float:
         return max(
-            _Expectation.of(_Kind(covariance, tails, ridge).fit(X, U), X).log_likelihood
-            - half_log * n_parameters(covariance, n_clusters, X.shape[1])
-            for covariance, tails in KINDS.values()
+            Mixture.from_memberships(X, U, kind, ridge=ridge).expectation(X).log_likelihood
+            - half_log * kind.n_parameters(n_clusters, X.shape[1])
+            for kind in KINDS.values()
         )
 
     return max(problem.proposals, key=evidence)
@@ -318,7 +314,7 @@ def study_problems(every: int) -> Iterator[Problem]:
                 return float(frobenius_adjusted_rand_score(truth, U))
 
             facts = {"data": "study", "column": f"c = {designs[k].n_clusters}", "case": f"{k}/{seed}"}
-            yield Problem(facts, standardized(data.X), designs[k].n_clusters, score, seed)
+            yield Problem(facts, standardize(data.X), designs[k].n_clusters, score, seed)
 
 
 def shape_problems() -> Iterator[Problem]:
@@ -332,12 +328,7 @@ def shape_problems() -> Iterator[Problem]:
                     return float(adjusted_rand_score(labels, U.argmax(axis=1)))
 
                 facts = {"data": "shapes", "column": shape, "case": f"{shape}/{n_noise}/{seed}"}
-                yield Problem(facts, standardized(data.X), len(np.unique(data.labels)), score, seed)
-
-
-def standardized(X: np.ndarray) -> np.ndarray:
-    """Columns with mean zero and standard deviation one."""
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+                yield Problem(facts, standardize(data.X), len(np.unique(data.labels)), score, seed)
 
 
 def table(frame: pd.DataFrame, use: str, digits: int = 3) -> str:

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import settings
 from sklearn.datasets import load_iris, load_wine
 
+from kfrc._numerics import standardize
+
 settings.register_profile("stable", deadline=None, derandomize=True, max_examples=40, print_blob=True)
 settings.load_profile("stable")
 
@@ -19,21 +21,16 @@ SHARED = Path(__file__).parents[2] / "shared"
 FULL_ORACLES = os.environ.get("KFRC_FULL_ORACLES", "") == "1"
 
 
-def scale_columns(X):
-    """What R's scale() does: mean 0 and standard deviation 1 with ddof = 1."""
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
-
-
 @pytest.fixture(scope="session")
 def iris():
     """Iris with columns scaled as in R."""
-    return scale_columns(load_iris().data)
+    return standardize(load_iris().data)
 
 
 @pytest.fixture(scope="session")
 def wine():
     """Wine with columns scaled as in R."""
-    return scale_columns(load_wine().data)
+    return standardize(load_wine().data)
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.metrics import adjusted_rand_score
 
-from conftest import scale_columns
 from kfrc import KFRC
+from kfrc._numerics import standardize
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import gram_family
@@ -38,7 +38,7 @@ class Published:
         file = FILES.get(self.config["dataset"], self.config["dataset"])
         rows = np.genfromtxt(shared / "data" / f"{file}.csv", delimiter=",", dtype=str)[1:]
         self.labels = rows[:, -1]
-        self.X = scale_columns(rows[:, :-1].astype(float))
+        self.X = standardize(rows[:, :-1].astype(float))
         self.c = self.config["K"]
         memberships = np.genfromtxt(folder / f"{name}__U.csv.gz", delimiter=",", dtype=str)[1:, -self.c :]
         self.U = np.char.strip(memberships, '"').astype(float)

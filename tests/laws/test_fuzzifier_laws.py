@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from kfrc.fuzzifiers import Fuzzifier, Power
+from kfrc.fuzzifiers import ComplementaryRoot, Fuzzifier, Power
 from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
 
 ALGEBRA = 1e-10
@@ -169,6 +169,43 @@ def test_no_feasible_perturbation_of_the_memberships_is_better(t, distances, see
     vertices = np.eye(U.shape[1])
     for vertex in vertices:
         assert ((t.value(vertex) * distances).sum(axis=1) >= cost * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "m", "written_out"),
+    [
+        ("power", 3.0, lambda u: u**3),
+        ("exponential", 1.5, lambda u: (math.exp(1.5 * u) - 1) / (math.exp(1.5) - 1)),
+        ("quadratic", 0.3, lambda u: 0.3 * u**2 + 0.7 * u),
+        ("complementary_root", 4.0, lambda u: 1 - (1 - u) ** 0.25),
+    ],
+)
+def test_fuzzifiers_are_the_functions_of_the_paper(name, m, written_out):
+    t = Fuzzifier.from_name(name, m=m)
+    for u in (0.0, 0.1, 0.5, 0.9, 1.0):
+        assert t.value(np.float64(u)) == pytest.approx(written_out(u), abs=1e-14)
+
+
+@given(fuzzifiers(), distance_rows(decades=2.0))
+def test_memberships_are_zero_exactly_where_the_slope_at_the_origin_says_so(t, distances):
+    # Kuhn-Tucker: u_i = 0 where λ ≤ t′(0) d_i, with the multiplier λ = t′(u) d of any cluster that has a share.
+    U = t.memberships(distances)
+    at_origin = float(t.derivative(np.float64(0.0)))
+    rows, nearest = np.arange(len(U)), distances.argmin(axis=1)
+    if U[rows, nearest].max() > 1 - 1e-6:
+        return  # where t′(1) is infinite the multiplier cannot be read off
+    multiplier = (t.derivative(U[rows, nearest]) * distances[rows, nearest])[:, None]
+    clear = np.abs(multiplier - at_origin * distances) > 1e-6 * multiplier
+    assert_array_equal((U == 0)[clear], (multiplier <= at_origin * distances)[clear])
+
+
+@pytest.mark.parametrize("m", [1.1, 2.0, 10.0, 100.0])
+def test_complementary_root_shuts_out_far_clusters_at_every_m(m):
+    t = ComplementaryRoot(m)
+    assert t.derivative(np.float64(0.0)) == pytest.approx(1 / m)
+    distances = np.array([[1.0, 1.0, 1.0, 10.0]])
+    assert t.memberships(distances)[0, 3] == 0.0
+    assert Power(m).memberships(distances)[0, 3] > 0.0
 
 
 @given(fuzzifiers(), distance_rows())

@@ -57,6 +57,21 @@ def test_objective_never_increases_in_the_feature_space_of_a_kernel(t, X, kernel
     assert np.all(np.diff(path) <= 1e-12 * np.abs(path[:-1]))
 
 
+@given(data_matrices(max_samples=15), st.floats(-1, 3))
+def test_distances_of_a_kernel_are_those_in_its_feature_space(X, level):
+    squares = np.square(X[:, None, :] - X[None, :, :]) / (2 * np.exp(2 * level))
+    # d_k²(x, y) = k(x, x) + k(y, y) − 2 k(x, y), with k(x, x) = p for the sum and 1 for the product.
+    expected = {
+        "sum": 2 * X.shape[1] - 2 * np.exp(-squares).sum(axis=2),
+        "product": 2 - 2 * np.exp(-squares.sum(axis=2)),
+        "linear": 2 * squares.sum(axis=2),
+    }
+    for kernel, distances in expected.items():
+        gram = gram_family(X, Kernel.from_name(kernel)).at(np.full(X.shape[1], np.exp(level)))
+        scale = 1e-10 * max(1.0, distances.max())
+        assert_allclose(Dissimilarity(gram).columns(range(len(X))), distances, rtol=0, atol=scale)
+
+
 @given(fuzzifiers(), st.integers(0, 2**32 - 1), st.integers(2, 4))
 def test_objective_never_increases_on_arbitrary_dissimilarities(t, seed, n_clusters):
     rng = np.random.default_rng(seed)
@@ -158,6 +173,17 @@ def test_every_start_is_a_fuzzy_partition(start, n_clusters, blobs):
     assert U.shape == (len(X), n_clusters)
     assert (U >= 0).all()
     assert_allclose(U.sum(axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_clusters", [2, 5, 20])
+def test_near_uniform_start_is_a_few_thousandths_away_from_uniform_in_every_row(n_clusters, blobs):
+    X, _ = blobs
+    start = Start.from_name("near_uniform")
+    U = start.memberships(Dissimilarity.from_features(X), n_clusters, np.random.default_rng(0))
+    away = np.abs(U - 1 / n_clusters)
+    assert 1e-3 < away.max() < 5e-3
+    assert 3e-4 < away.mean() < 2e-3
+    assert (away.max(axis=1) > 0).all()
 
 
 @each("t", Fuzzifier)

@@ -13,6 +13,8 @@ from kfrc_app.study.cell import run_task
 from kfrc_app.study.design import STUDIES, StudyGrid, StudyTask, study_tasks
 from kfrc_app.study.methods import METHODS
 
+FIGURES = {"synthetic": {"figure_2"}, "real": {"figure_1", "figure_3"}}
+
 
 def run(*arguments, folder):
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
@@ -35,7 +37,9 @@ def test_the_smoke_preset_goes_from_nothing_to_tables_and_figures(study, tmp_pat
     assert paper["mean"].notna().all()
     figures = run("figures", "out", folder=tmp_path)
     assert figures.returncode == 0, figures.stderr
-    assert all(path.stat().st_size > 5_000 for path in (tmp_path / "out" / "figures").glob("*.png"))
+    drawn = {path.stem: path.stat().st_size for path in (tmp_path / "out" / "figures").glob("*.png")}
+    assert set(drawn) == FIGURES[study]
+    assert min(drawn.values()) > 5_000
 
 
 @pytest.mark.slow

@@ -40,10 +40,10 @@ def test_every_combination_is_listed_once_best_first(fit):
     assert (np.diff(table["score"]) <= 0).all()
     assert table["wins"].sum() == pytest.approx(1.0)
     assert fit.selection_margin_ == pytest.approx(table["score"][0] - table["score"][1])
-    assert 0 <= fit.selection_support_ <= 1
+    assert fit.selection_support_ > 0.9  # the groups are clear
 
 
-def test_the_first_of_the_table_is_what_was_fitted(fit):
+def test_the_first_of_the_table_is_what_was_fitted(fit, data):
     first = {name: values[0] for name, values in fit.selection_.items()}
     assert (first["m"], first["max_anisotropy"], first["level"]) == (
         fit.fuzzifier_.m,
@@ -51,7 +51,7 @@ def test_the_first_of_the_table_is_what_was_fitted(fit):
         fit.search_.level,
     )
     assert first["lambda1"] == pytest.approx(fit.eigenvalues_[0], rel=1e-6)
-    assert np.log(fit.bandwidths_ / fit.bandwidths_.min()).max() <= np.log(25.0) + 12  # columns have their own units
+    assert_allclose(np.log(fit.bandwidths_), fit.log_bandwidths_ + np.log(data.X.std(axis=0, ddof=1)), atol=1e-9)
     assert np.ptp(fit.log_bandwidths_) <= np.log(first["max_anisotropy"]) + 1e-9
 
 
@@ -190,8 +190,11 @@ def test_a_judge_of_ones_own_decides(data):
 
 
 def test_given_starts_are_used(fit, data):
-    start = np.eye(4)[data.labels]
-    assert clone(fit).set_params(init=start).fit(data.X).status_ == "converged"
+    # The same partition with its clusters numbered otherwise: a fit that ignored it would number them as before.
+    order = [3, 0, 1, 2]
+    again = clone(fit).set_params(init=fit.memberships_[:, order]).fit(data.X)
+    assert_allclose(again.memberships_, fit.memberships_[:, order], atol=1e-3)
+    assert again.n_iter_ <= 3
 
 
 def test_fuzziness_runs_from_hard_to_the_default():

@@ -151,42 +151,43 @@ class FANNY(FuzzyClusterer):
         -------
         self
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = self._check_clusters(len(data))
-        power = Power(m=self.m)
-        if self.solver not in _SOLVERS:
-            raise ValueError(f"unknown solver {self.solver!r}: choose one of {', '.join(_SOLVERS)}")
-        max_iter = check_positive_int(self.max_iter, "max_iter")
-        tol = check_number(self.tol, "tol", minimum=0.0)
-        start = resolve_start(self.init, len(data), n_clusters)
-        R = self._dissimilarities(data)
-        progress = self._start_progress(1, self.verbose)
-        U = start.memberships(Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
-        solution = _SOLVERS[self.solver](R, power, U, max_iter, tol)
-        progress(f"{self.solver} of {solution.n_iter} iterations")
-        solution = in_order_of_appearance(solution)
-        self._store(solution, power)
-        self.dunn_coefficient_ = partition_coefficient(solution.memberships)
-        self.normalized_dunn_coefficient_ = (
-            (n_clusters * self.dunn_coefficient_ - 1) / (n_clusters - 1) if n_clusters > 1 else 1.0
-        )
-        self._prototypes = solution.prototypes
-        self._squared_norms = solution.squared_norms
-        self._fit_X = None if self.metric == "precomputed" else data
-        sets_to_zero = self.solver == "sweep" and solution.negative_distances
-        self._warn_about(
-            replace(solution, negative_distances=False) if sets_to_zero else solution,
-            power,
-            lambda: _leading_eigenvalue(R),
-        )
-        if sets_to_zero:
-            warnings.warn(
-                "the dissimilarities are not squared distances of any Euclidean space: some updated memberships were "
-                "negative and set to 0, so the objective need not fall. NERFCM raises such dissimilarities first",
-                NonEuclideanWarning,
-                stacklevel=3,
+        with self._all_or_nothing():
+            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            n_clusters = self._check_clusters(len(data))
+            power = Power(m=self.m)
+            if self.solver not in _SOLVERS:
+                raise ValueError(f"unknown solver {self.solver!r}: choose one of {', '.join(_SOLVERS)}")
+            max_iter = check_positive_int(self.max_iter, "max_iter")
+            tol = check_number(self.tol, "tol", minimum=0.0)
+            start = resolve_start(self.init, len(data), n_clusters)
+            R = self._dissimilarities(data)
+            progress = self._start_progress(1, self.verbose)
+            U = start.memberships(Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
+            solution = _SOLVERS[self.solver](R, power, U, max_iter, tol)
+            progress(f"{self.solver} of {solution.n_iter} iterations")
+            solution = in_order_of_appearance(solution)
+            self._store(solution, power)
+            self.dunn_coefficient_ = partition_coefficient(solution.memberships)
+            self.normalized_dunn_coefficient_ = (
+                (n_clusters * self.dunn_coefficient_ - 1) / (n_clusters - 1) if n_clusters > 1 else 1.0
             )
-        self._end_progress()
+            self._prototypes = solution.prototypes
+            self._squared_norms = solution.squared_norms
+            self._fit_X = None if self.metric == "precomputed" else data
+            sets_to_zero = self.solver == "sweep" and solution.negative_distances
+            self._warn_about(
+                replace(solution, negative_distances=False) if sets_to_zero else solution,
+                power,
+                lambda: _leading_eigenvalue(R),
+            )
+            if sets_to_zero:
+                warnings.warn(
+                    "the dissimilarities are not squared distances of any Euclidean space: some updated memberships "
+                    "were negative and set to 0, so the objective need not fall. NERFCM raises such dissimilarities first",
+                    NonEuclideanWarning,
+                    stacklevel=3,
+                )
+            self._end_progress()
         return self
 
     def _dissimilarities(self, X: FloatArray) -> FloatArray:

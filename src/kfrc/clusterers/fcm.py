@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, row_blocks
 from kfrc._validation import check_number, check_positive_int
+from kfrc.clusterers._input_space import centers_of, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -26,7 +27,6 @@ from kfrc.relational import (
     resolve_start,
     starting_memberships,
 )
-from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, Progress, RandomStateLike
 
 
@@ -114,31 +114,27 @@ class FCM(FuzzyClusterer):
         -------
         self
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = self._check_clusters(len(data))
-        fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
-        self._check_columns(data)
-        progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
-        solution = solve_fcm(
-            data,
-            n_clusters,
-            fuzzifier,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=as_generator(self.random_state),
-            progress=progress,
-        )
-        self._store(solution, fuzzifier)
-        self.cluster_centers_ = solution.prototypes.T @ data
-        self.cluster_centers_[~np.isfinite(solution.squared_norms)] = np.nan
-        self._warn_about(
-            solution,
-            fuzzifier,
-            lambda: float(spectrum_of(Dissimilarity.from_features(data).gram, 1).eigenvalues[0]),
-        )
-        self._end_progress()
+        with self._all_or_nothing():
+            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            n_clusters = self._check_clusters(len(data))
+            fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
+            self._check_columns(data)
+            progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+            solution = solve_fcm(
+                data,
+                n_clusters,
+                fuzzifier,
+                init=self.init,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                random_state=as_generator(self.random_state),
+                progress=progress,
+            )
+            self._store(solution, fuzzifier)
+            self.cluster_centers_ = centers_of(data, solution)
+            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
+            self._end_progress()
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
@@ -223,15 +219,15 @@ def _row_blocks(Z: FloatArray, n_clusters: int) -> Iterator[slice]:
 
 
 @dataclass(frozen=True)
-class _Centers:
-    """Centers with what they were computed from."""
+class _WeightedMeans:
+    """Centers of one pass over the samples, with the weight that each was made of."""
 
     locations: FloatArray
     masses: FloatArray
     empty: BoolArray
 
     @classmethod
-    def from_sums(cls, sums: FloatArray) -> _Centers:
+    def from_sums(cls, sums: FloatArray) -> _WeightedMeans:
         """From Σ_j t(u_ji) z_j, of shape (n_clusters, n_features + 2)."""
         masses = sums[:, -1]
         empty = masses <= 0
@@ -241,7 +237,7 @@ class _Centers:
 def _descend(Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol: float) -> RelationalSolution:
     U = np.ascontiguousarray(start.T)
     spare = np.empty_like(U)
-    centers = _Centers.from_sums(_weighted_sums(Z, t, U))
+    centers = _WeightedMeans.from_sums(_weighted_sums(Z, t, U))
     path = [float(_costs(Z, t, U, centers).sum())]
     status = Status.MAX_ITER
     n_iter = 0
@@ -251,7 +247,7 @@ def _descend(Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol:
         seeds = _reseed(Z, t, U, used)
         sums, objective, movement = _move_memberships(Z, t, used.locations, U, spare)
         U, spare = spare, U
-        centers = _Centers.from_sums(sums)
+        centers = _WeightedMeans.from_sums(sums)
         # J(U, V⁺) = J(U, V) − Σ_i S_i ‖v⁺_i − v_i‖²: subtracts little, where sums of squares would cancel.
         moved = centers.locations[~centers.empty] - used.locations[~centers.empty]
         path.append(objective - float(centers.masses[~centers.empty] @ np.einsum("ir,ir->i", moved, moved)))
@@ -300,7 +296,7 @@ def _weighted_sums(Z: FloatArray, t: Fuzzifier, U: FloatArray) -> FloatArray:
     return sums
 
 
-def _costs(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _Centers) -> FloatArray:
+def _costs(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _WeightedMeans) -> FloatArray:
     """Σ_i t(u_ji) ‖x_j − v_i‖² per sample, of shape (n_samples,)."""
     costs = np.empty(Z.shape[1])
     for rows in _row_blocks(Z, len(U)):
@@ -310,7 +306,7 @@ def _costs(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _Centers) -> Flo
     return costs
 
 
-def _reseed(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _Centers) -> dict[int, int]:
+def _reseed(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _WeightedMeans) -> dict[int, int]:
     """Put the center of each empty cluster on the samples that cost most, as ``solve_relational`` does.
 
     If nothing costs anything the cluster stays empty, infinitely far. Returns which sample each center was put on.
@@ -328,7 +324,7 @@ def _reseed(Z: FloatArray, t: Fuzzifier, U: FloatArray, centers: _Centers) -> di
     return seeds
 
 
-def _prototypes(t: Fuzzifier, U: FloatArray, centers: _Centers, seeds: dict[int, int]) -> FloatArray:
+def _prototypes(t: Fuzzifier, U: FloatArray, centers: _WeightedMeans, seeds: dict[int, int]) -> FloatArray:
     """Weights of the centers in the samples, of shape (n_samples, n_clusters)."""
     prototypes = np.ascontiguousarray(t.value(U).T)
     prototypes /= np.where(centers.empty, 1.0, centers.masses)

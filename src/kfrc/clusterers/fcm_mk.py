@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._validation import check_positive_int, find_varying_columns
+from kfrc._validation import check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -152,35 +152,33 @@ class FCMMK(FuzzyClusterer):
         -------
         self
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = self._check_clusters(len(data))
-        fuzzifier = resolve_fuzzifier("power", self.m)
-        limits = self._limits(data)
-        self.sigmas_ = _default_sigmas(data, self.n_kernels) if self.sigmas is None else check_sigmas(self.sigmas)
-        progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
-        solution = best_run(
-            data,
-            n_clusters,
-            lambda U: descend_kernels(data, U, fuzzifier, self.sigmas_, limits),
-            lambda run: run.objective,
-            init=self.init,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            progress=progress,
-        )
-        self.cluster_centers_ = solution.centers
-        self.kernel_weights_ = solution.kernel_weights
-        self._kernels = _Kernels(self.sigmas_, solution.membership_weights)
-        self._store(solution, fuzzifier)
-        self._warn_about(
-            solution, fuzzifier, lambda: _leading_eigenvalue(data, solution.centers[0], self._kernels.of_cluster(0))
-        )
-        self._end_progress()
+        with self._all_or_nothing():
+            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            n_clusters = self._check_clusters(len(data))
+            fuzzifier = resolve_fuzzifier("power", self.m)
+            self._check_columns(data)
+            limits = Limits.of(data, self.max_iter, self.tol)
+            self.sigmas_ = _default_sigmas(data, self.n_kernels) if self.sigmas is None else check_sigmas(self.sigmas)
+            progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+            solution = best_run(
+                data,
+                n_clusters,
+                lambda U: descend_kernels(data, U, fuzzifier, self.sigmas_, limits),
+                lambda run: run.objective,
+                init=self.init,
+                n_init=self.n_init,
+                random_state=self.random_state,
+                progress=progress,
+            )
+            self.cluster_centers_ = solution.centers
+            self.kernel_weights_ = solution.kernel_weights
+            self._kernels = _Kernels(self.sigmas_, solution.membership_weights)
+            self._store(solution, fuzzifier)
+            self._warn_about(
+                solution, fuzzifier, lambda: _leading_eigenvalue(data, solution.centers[0], self._kernels.of_cluster(0))
+            )
+            self._end_progress()
         return self
-
-    def _limits(self, X: FloatArray) -> Limits:
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        return Limits.of(X, self.max_iter, self.tol)
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kfrc._validation import check_positive_int, find_varying_columns
+from kfrc._validation import check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -132,28 +132,30 @@ class MSFCM(FuzzyClusterer):
         -------
         self
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = self._check_clusters(len(data))
-        fuzzifier = resolve_fuzzifier("power", self.m)
-        limits = self._limits(data)
-        progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
-        solution = best_run(
-            data,
-            n_clusters,
-            lambda U: descend_scaled(data, U, fuzzifier, limits, stop_when_filtered=self.stop_when_filtered),
-            lambda run: run.objective,
-            init=self.init,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            progress=progress,
-        )
-        self.filter_rates_ = solution.filter_rates
-        self.cluster_centers_ = solution.centers
-        self._membership_centers = solution.membership_centers
-        self._shifts = solution.shifts
-        self._store(solution, fuzzifier)
-        self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
-        self._end_progress()
+        with self._all_or_nothing():
+            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            n_clusters = self._check_clusters(len(data))
+            fuzzifier = resolve_fuzzifier("power", self.m)
+            self._check_columns(data)
+            limits = Limits.of(data, self.max_iter, self.tol)
+            progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+            solution = best_run(
+                data,
+                n_clusters,
+                lambda U: descend_scaled(data, U, fuzzifier, limits, stop_when_filtered=self.stop_when_filtered),
+                lambda run: run.objective,
+                init=self.init,
+                n_init=self.n_init,
+                random_state=self.random_state,
+                progress=progress,
+            )
+            self.filter_rates_ = solution.filter_rates
+            self.cluster_centers_ = solution.centers
+            self._membership_centers = solution.membership_centers
+            self._shifts = solution.shifts
+            self._store(solution, fuzzifier)
+            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
+            self._end_progress()
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
@@ -186,10 +188,6 @@ class MSFCM(FuzzyClusterer):
     def _memberships(self, X: FloatArray) -> FloatArray:
         distances = cdist(X, self._membership_centers, "sqeuclidean")
         return scale_memberships(self.fuzzifier_.memberships(distances), distances, self._shifts, self.fuzzifier_.m)[0]
-
-    def _limits(self, X: FloatArray) -> Limits:
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        return Limits.of(X, self.max_iter, self.tol)
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator
-from kfrc._validation import check_positive_int
-from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError, SpreadDissimilarity
+from kfrc.clusterers._relational import RelationalClusterer
+from kfrc.clusterers.rfcm import NegativeDistanceError, SpreadDissimilarity
+from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.gram import DenseGram
 from kfrc.relational import (
@@ -19,7 +18,6 @@ from kfrc.relational import (
     RelationalSolution,
     Start,
     in_order_of_appearance,
-    resolve_start,
     solve_relational,
     starting_memberships,
 )
@@ -27,7 +25,7 @@ from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 
-class NERFCM(RFCM):
+class NERFCM(RelationalClusterer):
     """Non-Euclidean relational fuzzy c-means: relational fuzzy c-means for any dissimilarities, by β-spread.
 
     It runs :class:`kfrc.RFCM` on R + β (11ᵀ − I), beginning with β = 0. When a squared distance d_ki of sample k to
@@ -96,50 +94,55 @@ class NERFCM(RFCM):
     (array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1]), 0.8)
     """
 
-    @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Find clusters.
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m: float | None = None,
+        metric: Any = "sqeuclidean",
+        metric_params: dict[str, Any] | None = None,
+        init: str | Start | ArrayLike = "spectral",
+        n_init: int = 4,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        random_state: RandomStateLike = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m = m
+        self.metric = metric
+        self.metric_params = metric_params
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Data, or dissimilarities (n_samples, n_samples) with ``metric="precomputed"``.
-        y : ignored
+    def _resolve_fuzzifier(self) -> Fuzzifier:
+        return resolve_fuzzifier("power", self.m)
 
-        Returns
-        -------
-        self
-        """
-        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = self._check_clusters(len(data))
-        fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
-        start = resolve_start(self.init, len(data), n_clusters)
-        dissimilarity = self._dissimilarity(data)
-        progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
-        runs = _Runs(dissimilarity, n_clusters, fuzzifier, self.max_iter, self.tol)
+    def _solve(
+        self, dissimilarity: Dissimilarity, n_clusters: int, fuzzifier: Fuzzifier, start: Start, progress: Progress
+    ) -> RelationalSolution:
+        spread = SpreadDissimilarity(dissimilarity.gram)
+        runs = _Runs(spread, n_clusters, fuzzifier, self.max_iter, self.tol)
         solution = runs.best(start, self.n_init, as_generator(self.random_state), progress)
-        self.beta_ = dissimilarity.beta
-        self._store(solution, fuzzifier)
-        if self.metric == "sqeuclidean":
-            self.cluster_centers_ = solution.prototypes.T @ data
-            self.cluster_centers_[~np.isfinite(solution.squared_norms)] = np.nan
-        else:
-            self._prototypes = solution.prototypes
-            self._squared_norms = solution.squared_norms
-            self._fit_X = None if self.metric == "precomputed" else data
-        self._warn_about(solution, fuzzifier, lambda: _leading_eigenvalue(dissimilarity))
-        self._end_progress()
-        return self
+        self.beta_ = spread.beta
+        return solution
 
-    def _center_distances(self, X: Any) -> FloatArray:
-        if self.metric == "sqeuclidean" or self.beta_ == 0:
-            return super()._center_distances(X)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        to_samples = X if self._fit_X is None else self._pairwise(X, self._fit_X)
+    def _leading_eigenvalue(self, dissimilarity: Dissimilarity) -> float:
+        if self.beta_ == 0:
+            return super()._leading_eigenvalue(dissimilarity)
+        raised = SpreadDissimilarity(dissimilarity.gram, self.beta_).columns(np.arange(dissimilarity.n_samples))
+        return float(spectrum_of(DenseGram(-0.5 * raised), 1).eigenvalues[0])
+
+    def _between(self, to_samples: FloatArray) -> FloatArray:
+        if self.beta_ == 0:
+            return to_samples
         same = (to_samples == 0).astype(np.float64)
         same /= np.maximum(same.sum(axis=1, keepdims=True), 1.0)
-        raised = to_samples + self.beta_ * (1.0 - same)
-        return np.maximum(raised @ self._prototypes + self._squared_norms, 0.0)
+        return to_samples + self.beta_ * (1.0 - same)
 
 
 @dataclass
@@ -185,10 +188,3 @@ class _Runs:
                 self.dissimilarity.beta += shift
                 distances = found.distances + 0.5 * shift * found.spreads
                 U = self.fuzzifier.memberships(np.maximum(distances, 0.0))
-
-
-def _leading_eigenvalue(dissimilarity: SpreadDissimilarity) -> float:
-    if dissimilarity.beta == 0:
-        return float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0])
-    raised = dissimilarity.columns(np.arange(dissimilarity.n_samples))
-    return float(spectrum_of(DenseGram(-0.5 * raised), 1).eigenvalues[0])

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kfrc.clusterers.frc import FRC
+from kfrc.clusterers._relational import RelationalClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
-from kfrc.fuzzifiers import Fuzzifier
+from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.gram import Gram
 from kfrc.relational import Start
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
@@ -18,7 +18,7 @@ _NEGATIVE_TOL = 1e-10
 """Center distances below minus this times their mean are a property of R, not rounding."""
 
 
-class RFCM(FRC):
+class RFCM(RelationalClusterer):
     """Relational fuzzy c-means: fuzzy c-means on dissimilarities R_jk = ‖φ_j − φ_k‖² whose φ need not be known.
 
     With the center weights p_i = (u_1i^m, …, u_ni^m) / Σ_j u_ji^m, one iteration takes the squared distances
@@ -83,8 +83,6 @@ class RFCM(FRC):
     array([1., 1., 1., 1., 1.])
     """
 
-    fuzzifier: str | Fuzzifier = "power"
-
     def __init__(
         self,
         n_clusters: int = 3,
@@ -109,6 +107,9 @@ class RFCM(FRC):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+
+    def _resolve_fuzzifier(self) -> Fuzzifier:
+        return resolve_fuzzifier("power", self.m)
 
     def _dissimilarity(self, X: FloatArray) -> SpreadDissimilarity:
         return SpreadDissimilarity(super()._dissimilarity(X).gram)

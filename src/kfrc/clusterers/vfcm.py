@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._validation import check_number, check_positive_int, find_varying_columns
+from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Power
@@ -141,34 +141,32 @@ class VFCM(FuzzyClusterer):
         -------
         self
         """
-        data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        n_clusters = self._check_clusters(len(data))
-        schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
-        limits = self._limits(data)
-        progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
-        solution = best_run(
-            data,
-            n_clusters,
-            lambda U: anneal(data, U, schedule, limits),
-            lambda run: float(cdist(data, run.centers, "sqeuclidean").min(axis=1).sum()),
-            init=self.init,
-            n_init=self.n_init,
-            random_state=self.random_state,
-            progress=progress,
-        )
-        self.m_path_ = solution.m_path
-        self.m_ = float(solution.m_path[-1])
-        self.cluster_centers_ = solution.centers
-        self._membership_centers = solution.membership_centers
-        fuzzifier = Power(self.m_)
-        self._store(solution, fuzzifier)
-        self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
-        self._end_progress()
+        with self._all_or_nothing():
+            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            n_clusters = self._check_clusters(len(data))
+            schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
+            self._check_columns(data)
+            limits = Limits.of(data, self.max_iter, self.tol)
+            progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+            solution = best_run(
+                data,
+                n_clusters,
+                lambda U: anneal(data, U, schedule, limits),
+                lambda run: float(cdist(data, run.centers, "sqeuclidean").min(axis=1).sum()),
+                init=self.init,
+                n_init=self.n_init,
+                random_state=self.random_state,
+                progress=progress,
+            )
+            self.m_path_ = solution.m_path
+            self.m_ = float(solution.m_path[-1])
+            self.cluster_centers_ = solution.centers
+            self._membership_centers = solution.membership_centers
+            fuzzifier = Power(self.m_)
+            self._store(solution, fuzzifier)
+            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
+            self._end_progress()
         return self
-
-    def _limits(self, X: FloatArray) -> Limits:
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        return Limits.of(X, self.max_iter, self.tol)
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = validate_data(self, X, dtype=np.float64, reset=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
-
+from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
@@ -15,7 +13,7 @@ from kfrc.exceptions import KFRCError
 from kfrc.fitting.table import KernelSpace
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Centers, Gram
-from kfrc.judges import Opinion
+from kfrc.judges import Opinion, PosteriorModel
 from kfrc.kernels import Kernel
 from kfrc.relational import RelationalSolution
 from kfrc.selection import ClusterCount, Selection
@@ -38,7 +36,7 @@ class Posterior:
     rows: PosteriorRows
 
     @classmethod
-    def matching(cls, U: FloatArray, model: Any, standardized: FloatArray, space: KernelSpace) -> Posterior:
+    def matching(cls, U: FloatArray, model: PosteriorModel, standardized: FloatArray, space: KernelSpace) -> Posterior:
         """Of a model, with its clusters renumbered so that they overlap most with those of memberships U."""
         probabilities = model.posterior(standardized)
         order = linear_sum_assignment(-U.T @ probabilities)[1]
@@ -49,14 +47,13 @@ class Posterior:
 class PosteriorRows:
     """Probabilities of new rows: a model of the judge, and the order that its clusters got."""
 
-    model: Any
+    model: PosteriorModel
     space: KernelSpace
     order: IntArray
 
     def memberships(self, X: FloatArray) -> FloatArray:
         """Probability of every cluster for rows in the units of the table, of shape (len(X), n_clusters)."""
-        probabilities: FloatArray = self.model.posterior(self.space.standardize(X))[:, self.order]
-        return probabilities
+        return self.model.posterior(self.space.standardize(X))[:, self.order]
 
 
 @dataclass(frozen=True)
@@ -174,7 +171,3 @@ class KernelFit:
         if self.n_clusters == 1:
             return True
         return self.leading_eigenvalue >= self.fuzzifier.threshold(self.n_clusters) - FEASIBILITY_TOL
-
-    def counted(self, count: ClusterCount | None) -> KernelFit:
-        """The same fit with how its number of clusters was found."""
-        return replace(self, count=count)

@@ -10,7 +10,7 @@ from scipy.linalg.blas import dsymv
 from kfrc._numerics import check_memory
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers, KernelCenters
-from kfrc.kernels import Kernel, SymmetricLowRank
+from kfrc.kernels import AdditiveKernel, Kernel, SymmetricLowRank
 from kfrc.typing import FloatArray
 
 
@@ -69,7 +69,7 @@ class DenseGrams(GramFamily):
         self.X = X
         self.kernel = kernel
         self.n_samples, self.n_features = X.shape
-        remedy = 'approximation="nystrom"' if kernel.name != "sum" else 'approximation="low_rank"'
+        remedy = 'approximation="low_rank"' if isinstance(kernel, AdditiveKernel) else 'approximation="nystrom"'
         check_memory(8 * self.n_samples**2, f"the {self.n_samples} x {self.n_samples} Gram matrix", remedy)
 
     def at(self, bandwidths: FloatArray) -> DenseGram:  # noqa: D102

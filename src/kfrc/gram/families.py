@@ -38,6 +38,16 @@ def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank
     Returns
     -------
     GramFamily
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.gram import gram_family
+    >>> from kfrc.kernels import Kernel
+    >>> X = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 0.0]])
+    >>> gram = gram_family(X, Kernel.from_name("sum")).at(np.array([1.0, 2.0]))
+    >>> gram.matmul(np.eye(3)).shape
+    (3, 3)
     """
     if approximation not in APPROXIMATIONS:
         raise ValueError(f"unknown approximation {approximation!r}: choose one of {', '.join(APPROXIMATIONS)}")

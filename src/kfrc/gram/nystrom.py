@@ -194,13 +194,12 @@ def choose_landmarks(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, rank
     total = residual.sum()
     factor = np.empty((n_candidates, rank))
     chosen: list[int] = []
-    for k in range(rank):
-        if residual.sum() <= _PIVOT_FLOOR * total:
-            break
+    while len(chosen) < rank and residual.sum() > _PIVOT_FLOOR * total:
+        written = factor[:, : len(chosen)]
         pivot = int(rng.choice(n_candidates, p=residual / residual.sum()))
         column = _anchored(kernel, rows, rows[pivot : pivot + 1], bandwidths)[:, 0]
-        column -= factor[:, :k] @ factor[pivot, :k]
-        if column[pivot] <= 0:
+        column -= written @ written[pivot]
+        if column[pivot] <= 0:  # rounding: the earlier landmarks explain this row entirely
             residual[pivot] = 0.0
             continue
         factor[:, len(chosen)] = column / np.sqrt(column[pivot])

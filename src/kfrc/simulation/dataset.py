@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from kfrc._numerics import as_generator
+from kfrc._numerics import as_generator, standardize
 from kfrc._validation import check_data, check_n_clusters, check_number, check_positive_int
 from kfrc.exceptions import KFRCError
 from kfrc.simulation.mixsim import GaussianMixtureSpec, make_gaussian_mixture
@@ -203,7 +203,7 @@ def make_study_dataset(design: StudyDesign, *, random_state: int = 0) -> StudyDa
     )
     signal, labels = _sample_all_components(mixture, design.n_samples, rng)
     return StudyDataset(
-        X=standardize_columns(add_noise_features(signal, design.n_noise, random_state=rng)),
+        X=standardize(add_noise_features(signal, design.n_noise, random_state=rng)),
         labels=labels,
         posteriors=mixture.posteriors(signal),
         design=design,
@@ -236,11 +236,6 @@ def add_noise_features(X: ArrayLike, n_noise: int, *, random_state: RandomStateL
     signal = check_data(X, min_samples=1)
     noise = as_generator(random_state).standard_normal((len(signal), _check_n_noise(n_noise)))
     return np.hstack([signal, noise])
-
-
-def standardize_columns(X: FloatArray) -> FloatArray:
-    """Columns with mean 0 and standard deviation 1 (ddof = 1, as R's ``scale``)."""
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
 
 
 def _sample_all_components(

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc._numerics import as_generator
+from kfrc._numerics import standardize as standardize_columns
 from kfrc._registry import Registered
 from kfrc._validation import check_n_clusters, check_number, check_positive_int
-from kfrc.simulation.dataset import add_noise_features, standardize_columns
+from kfrc.simulation.dataset import add_noise_features
 from kfrc.typing import FloatArray, IntArray, RandomStateLike
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from kfrc._numerics import standardize
 from kfrc.bandwidth import MomentumAscent, QuasiNewton, explore_bandwidths, select_bandwidths
 
 
@@ -13,7 +14,7 @@ def clusters(n_samples, seed=0):
     rng = np.random.default_rng(seed)
     means = 3.0 * rng.standard_normal((3, 6))
     X = means[rng.integers(3, size=n_samples)] + rng.standard_normal((n_samples, 6))
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    return standardize(X)
 
 
 @pytest.mark.parametrize("optimizer", ["lbfgs", QuasiNewton(restart=False), MomentumAscent(max_iter=15)])

@@ -1,14 +1,18 @@
 """Nyström approximation: exact with all landmarks, honest about its error with few, and differentiable."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from kfrc import KFRC
+from kfrc._numerics import standardize
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.gram import DenseGrams, NystromGrams
 from kfrc.gram.nystrom import choose_landmarks
 from kfrc.kernels.gaussian import GaussianProduct, GaussianSum
+from kfrc.kernels.linear import Linear
 from kfrc.spectrum import eigenvalue_gradients, spectrum_of
 
 
@@ -16,7 +20,7 @@ def clusters(n_samples, n_features, seed=0):
     rng = np.random.default_rng(seed)
     means = 2.0 * rng.standard_normal((4, n_features))
     X = means[rng.integers(4, size=n_samples)] + rng.standard_normal((n_samples, n_features))
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    return standardize(X)
 
 
 @pytest.mark.parametrize("kernel", [GaussianProduct(), GaussianSum()])
@@ -67,6 +71,24 @@ def test_landmarks_are_distinct_and_reproducible():
     chosen = choose_landmarks(X, GaussianProduct(), np.ones(3), 50)
     assert len(np.unique(chosen)) == len(chosen) == 50
     assert_allclose(chosen, choose_landmarks(X, GaussianProduct(), np.ones(3), 50))
+
+
+def test_a_row_that_only_rounding_calls_unexplained_is_passed_over(monkeypatch):
+    @dataclass(frozen=True)
+    class Overstated(Linear):
+        """A linear kernel whose diagonal is off by rounding (here a large one) for rows at the origin."""
+
+        def shifted_diagonal(self, X, bandwidths):
+            return np.where(X.any(axis=1), super().shifted_diagonal(X, bandwidths), 100.0)
+
+    def poisoned(shape, *arguments, **options):
+        return np.full(shape, np.nan)
+
+    X = np.vstack([np.zeros((5, 3)), np.random.default_rng(0).standard_normal((10, 3))])
+    monkeypatch.setattr(np, "empty", poisoned)  # memory that was never written must not be read
+    chosen = choose_landmarks(X, Overstated(), np.ones(3), 12)
+    assert (chosen >= 5).all()
+    assert len(chosen) == np.linalg.matrix_rank(X[chosen]) == 3
 
 
 def test_duplicated_rows_do_not_make_the_landmarks_singular():

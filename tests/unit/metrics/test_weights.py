@@ -20,6 +20,11 @@ def test_equal_bandwidths_make_every_feature_count():
     assert_allclose(effective_n_features(np.full(13, 0.3)), 13, atol=1e-12)
 
 
+def test_effective_number_is_the_inverse_sum_of_squared_weights():
+    assert effective_n_features([1.0, 3.0]) == pytest.approx(1 / (0.75**2 + 0.25**2))
+    assert effective_n_features([1.0, 2.0, 4.0]) == pytest.approx(49 / 21)
+
+
 def test_tiny_bandwidths_do_not_overflow():
     assert_allclose(importance_weights([1e-320, 1e-320]), [0.5, 0.5])
 

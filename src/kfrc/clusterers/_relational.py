@@ -1,0 +1,122 @@
+"""What the methods that see dissimilarities only share: making them, fitting, and placing new rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.callback import with_callbacks
+from sklearn.metrics import pairwise_distances
+from sklearn.utils.validation import validate_data
+
+from kfrc._numerics import as_generator, check_memory
+from kfrc._validation import check_dissimilarities, check_positive_int, find_varying_columns
+from kfrc.clusterers._input_space import centers_of
+from kfrc.clusterers.base import FuzzyClusterer
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
+from kfrc.spectrum import spectrum_of
+from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
+
+
+class RelationalClusterer(FuzzyClusterer):
+    """Base of the relational estimators: subclasses name the fuzzifier, and may change R or how it is solved."""
+
+    metric: Any
+    metric_params: dict[str, Any] | None
+    init: str | Start | ArrayLike
+    n_init: int
+    max_iter: int
+    tol: float
+    random_state: RandomStateLike
+    verbose: int
+
+    @abstractmethod
+    def _resolve_fuzzifier(self) -> Fuzzifier:
+        """The fuzzifier that the parameters ask for."""
+
+    @with_callbacks
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Find clusters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Data, or dissimilarities (n_samples, n_samples) with ``metric="precomputed"``.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with self._all_or_nothing():
+            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            n_clusters = self._check_clusters(len(data))
+            fuzzifier = self._resolve_fuzzifier()
+            start = resolve_start(self.init, len(data), n_clusters)
+            dissimilarity = self._dissimilarity(data)
+            progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+            solution = self._solve(dissimilarity, n_clusters, fuzzifier, start, progress)
+            self._store(solution, fuzzifier)
+            if self.metric == "sqeuclidean":
+                self.cluster_centers_ = centers_of(data, solution)
+            else:
+                self._prototypes = solution.prototypes
+                self._squared_norms = solution.squared_norms
+                self._fit_X = None if self.metric == "precomputed" else data
+            self._warn_about(solution, fuzzifier, lambda: self._leading_eigenvalue(dissimilarity))
+            self._end_progress()
+        return self
+
+    def _dissimilarity(self, X: FloatArray) -> Dissimilarity:
+        if self.metric == "precomputed":
+            return Dissimilarity.from_matrix(check_dissimilarities(X))
+        find_varying_columns(X, getattr(self, "feature_names_in_", None))
+        if self.metric == "sqeuclidean":
+            return Dissimilarity.from_features(X)
+        check_memory(
+            16 * len(X) ** 2,
+            f"the {len(X)} x {len(X)} dissimilarity matrix",
+            'metric="sqeuclidean" or KFRC, or fewer rows',
+        )
+        return Dissimilarity.from_matrix(check_dissimilarities(self._pairwise(X, X)))
+
+    def _pairwise(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        return pairwise_distances(X, Y, metric=self.metric, **(self.metric_params or {}))
+
+    def _solve(
+        self, dissimilarity: Dissimilarity, n_clusters: int, fuzzifier: Fuzzifier, start: Start, progress: Progress
+    ) -> RelationalSolution:
+        return solve_relational(
+            dissimilarity,
+            n_clusters,
+            fuzzifier,
+            init=start,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=as_generator(self.random_state),
+            progress=progress,
+        )
+
+    def _leading_eigenvalue(self, dissimilarity: Dissimilarity) -> float:
+        return float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0])
+
+    def _center_distances(self, X: Any) -> FloatArray:
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        if self.metric == "sqeuclidean":
+            distances = pairwise_distances(X, np.nan_to_num(self.cluster_centers_), metric="sqeuclidean")
+            return np.where(np.isnan(self.cluster_centers_[:, 0]), np.inf, distances)
+        to_samples = X if self._fit_X is None else self._pairwise(X, self._fit_X)
+        return np.maximum(self._between(to_samples) @ self._prototypes + self._squared_norms, 0.0)
+
+    def _between(self, to_samples: FloatArray) -> FloatArray:
+        """Dissimilarities of new rows to the training samples as the fit would see them."""
+        return to_samples
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags

@@ -1,0 +1,180 @@
+"""Mixtures: what each step of expectation-maximization promises, and the numbers of an independent implementation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal, multivariate_t
+
+from kfrc._numerics import standardize
+from kfrc.mixtures import RIDGE, Covariance, Diagonal, Mixture, MixtureKind, Tied, TiedDiagonal, fit_mixture, resolution
+from strategies import data_matrices, random_memberships
+
+every_covariance = pytest.mark.parametrize("covariance", [cls() for cls in Covariance.registry.values()])
+KINDS = [MixtureKind(cls(), nu) for cls in Covariance.registry.values() for nu in (math.inf, 4.0)]
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+NO_RIDGE = np.full(4, 1e-12)  # variances of the groups are about 0.1
+
+
+@pytest.fixture(scope="module")
+def groups():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], [60, 40, 30])
+    X = rng.standard_normal((130, 4))
+    X[:, 0] += np.array([-3.0, 0.0, 3.0])[labels]
+    X[:, 1] += np.array([2.0, -2.0, 2.0])[labels]
+    return standardize(X), labels
+
+
+def covariance_matrices(mixture):
+    """What the spread of a mixture stands for, as matrices of shape (n_clusters, n_features, n_features)."""
+    n_clusters, n_features = mixture.means.shape
+    scaling = mixture.spread.scaling
+    if scaling.shape == (n_features, n_features) and isinstance(mixture.kind.covariance, Tied):
+        return np.broadcast_to(np.linalg.inv(scaling @ scaling.T), (n_clusters, n_features, n_features))
+    return [np.diag(row**-2.0) for row in np.broadcast_to(scaling, mixture.means.shape)]
+
+
+@every_kind
+def test_one_hot_memberships_give_the_means_and_shares_of_the_groups(groups, kind):
+    X, labels = groups
+    mixture = Mixture.from_memberships(X, np.eye(3)[labels], kind)
+    assert_allclose(mixture.means, [X[labels == k].mean(axis=0) for k in range(3)], atol=1e-10)
+    assert_allclose(mixture.weights, np.array([60, 40, 30]) / 130, atol=1e-10)
+
+
+def test_one_hot_memberships_give_the_covariances_of_the_groups(groups):
+    X, labels = groups
+    inside = X - np.array([X[labels == k].mean(axis=0) for k in range(3)])[labels]
+    pooled = inside.T @ inside / len(X)
+
+    def matrices(covariance):
+        kind = MixtureKind(covariance)
+        return covariance_matrices(Mixture.from_memberships(X, np.eye(3)[labels], kind, ridge=NO_RIDGE))
+
+    assert_allclose(matrices(Tied())[0], pooled, atol=1e-9)
+    assert_allclose(matrices(TiedDiagonal())[0], np.diag(np.diag(pooled)), atol=1e-9)
+    for k, n in enumerate([60, 40, 30]):
+        own = ((inside[labels == k] ** 2).sum(axis=0) + 1) / (n + 1)
+        assert_allclose(matrices(Diagonal())[k], np.diag(own), atol=1e-9)
+
+
+@every_kind
+def test_densities_are_those_of_scipy(groups, kind):
+    X, labels = groups
+    mixture = Mixture.from_memberships(X, np.eye(3)[labels], kind)
+    nu = kind.degrees_of_freedom
+    components = [
+        multivariate_normal(mean, shape) if math.isinf(nu) else multivariate_t(mean, shape, df=nu)
+        for mean, shape in zip(mixture.means, covariance_matrices(mixture), strict=True)
+    ]
+    joint = np.array([w * f.pdf(X) for w, f in zip(mixture.weights, components, strict=True)]).T
+    step = mixture.expectation(X)
+    assert_allclose(step.log_densities, np.log(joint.sum(axis=1)), rtol=1e-9)
+    assert_allclose(step.posterior, joint / joint.sum(axis=1, keepdims=True), atol=1e-9)
+    assert step.log_likelihood == pytest.approx(np.log(joint.sum(axis=1)).sum())
+
+
+@every_kind
+@given(data=st.data())
+def test_posteriors_of_any_rows_lie_on_the_simplex(kind, data):
+    X = data.draw(data_matrices(min_features=2, max_features=4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    mixture = Mixture.from_memberships(X, random_memberships(rng, len(X), 3), kind)
+    P = mixture.posterior(30.0 * rng.standard_normal((7, X.shape[1])))
+    assert (P >= 0).all()
+    assert_allclose(P.sum(axis=1), 1.0, atol=1e-12)
+
+
+@every_kind
+@pytest.mark.parametrize("seed", range(3))
+def test_no_step_lowers_the_likelihood_where_the_ridge_is_negligible(groups, kind, seed):
+    X, _ = groups
+    U = random_memberships(np.random.default_rng(seed), len(X), 3)
+    fit = fit_mixture(X, U, kind, ridge=NO_RIDGE, max_iter=60, tol=-math.inf)
+    path = fit.log_likelihood_path
+    # The row that Diagonal adds to each component is a prior: what never falls is the likelihood with it.
+    slack = 0.05 if isinstance(kind.covariance, Diagonal) else 1e-8
+    assert len(path) == 61
+    assert path[-1] > path[0] + 1.0
+    assert np.diff(path).min() >= -slack
+
+
+@every_kind
+def test_the_ridge_hardly_lowers_the_likelihood_of_a_step(groups, kind):
+    X, _ = groups
+    U = random_memberships(np.random.default_rng(3), len(X), 3)
+    path = fit_mixture(X, U, kind, max_iter=60, tol=-math.inf).log_likelihood_path
+    assert np.diff(path).min() >= -1e-3 * len(X)
+
+
+@every_kind
+def test_many_steps_end_at_a_fixed_point(groups, kind):
+    X, labels = groups
+    fit = fit_mixture(X, np.eye(3)[labels], kind, max_iter=400, tol=-math.inf)
+    again = Mixture.from_memberships(X, fit.expectation.posterior, kind, row_weights=fit.expectation.row_weights)
+    assert_allclose(again.means, fit.mixture.means, atol=1e-7)
+    assert_allclose(again.weights, fit.mixture.weights, atol=1e-7)
+
+
+def test_a_fit_says_whether_it_converged(groups):
+    X, labels = groups
+    wrong = np.eye(3)[np.random.default_rng(0).permutation(labels)]
+    short = fit_mixture(X, wrong, MixtureKind(TiedDiagonal()), max_iter=2, tol=1e-12)
+    assert (short.converged, len(short.log_likelihood_path)) == (False, 3)
+    assert fit_mixture(X, wrong, MixtureKind(TiedDiagonal()), max_iter=1000).converged
+
+
+def test_far_rows_count_less_for_heavy_tails_only(groups):
+    X, labels = groups
+    far = np.vstack([X, np.full((1, 4), 30.0)])
+    U = np.vstack([np.eye(3)[labels], [[1.0, 0.0, 0.0]]])
+    heavy = Mixture.from_memberships(far, U, MixtureKind(TiedDiagonal(), 4.0)).expectation(far).row_weights
+    assert heavy[-1].max() < 0.1 * heavy[:-1, 0].mean()
+    assert Mixture.from_memberships(far, U, MixtureKind(TiedDiagonal())).expectation(far).row_weights is None
+
+
+@every_kind
+def test_an_empty_component_stays_harmless(groups, kind):
+    X, labels = groups
+    U = np.column_stack([np.eye(3)[labels], np.zeros(len(X))])
+    fit = fit_mixture(X, U, kind)
+    assert np.isfinite(fit.log_likelihood_path).all()
+    assert fit.mixture.weights[3] < 1e-6
+
+
+@every_covariance
+def test_free_parameters_are_those_that_the_covariances_can_vary(groups, covariance):
+    X, labels = groups
+    mixture = Mixture.from_memberships(X, np.eye(3)[labels], MixtureKind(covariance))
+    entries = np.abs(np.array(covariance_matrices(mixture)))[:, *np.triu_indices(4)]
+    distinct = len(np.unique(entries[entries > 1e-12].round(9)))
+    assert covariance.n_parameters(3, 4) == distinct
+
+
+def test_parameters_are_counted():
+    assert MixtureKind(Tied()).n_parameters(3, 4) == 2 + 12 + 10
+    assert MixtureKind(TiedDiagonal()).n_parameters(3, 4) == 2 + 12 + 4
+    assert MixtureKind(Diagonal()).n_parameters(3, 4) == 2 + 12 + 12
+
+
+def test_kinds_are_named_after_covariance_and_tails():
+    names = [kind.name for kind in KINDS]
+    assert names == ["tied", "tied_t", "tied_diagonal", "tied_diagonal_t", "diagonal", "diagonal_t"]
+
+
+def test_a_full_covariance_needs_twice_as_many_rows_as_columns():
+    assert [Tied().is_estimable(n, 5) for n in (10, 11)] == [False, True]
+    assert TiedDiagonal().is_estimable(2, 50)
+    assert Diagonal().is_estimable(2, 50)
+
+
+def test_columns_with_an_atom_are_modeled_coarsely():
+    X = np.random.default_rng(0).standard_normal((100, 3))
+    X[:9, 0], X[:10, 1] = 0.0, 0.0
+    assert_array_equal(resolution(X), [RIDGE, 0.1, RIDGE])
