@@ -183,7 +183,8 @@ class FANNY(FuzzyClusterer):
             if sets_to_zero:
                 warnings.warn(
                     "the dissimilarities are not squared distances of any Euclidean space: some updated memberships "
-                    "were negative and set to 0, so the objective need not fall. NERFCM raises such dissimilarities first",
+                    "were negative and set to 0, so the objective need not fall. NERFCM raises such "
+                    "dissimilarities first",
                     NonEuclideanWarning,
                     stacklevel=3,
                 )
