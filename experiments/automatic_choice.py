@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits
 from kfrc import FCM, KFRC
 from kfrc._numerics import standardize
 from kfrc.datasets import BENCHMARK_NAMES, load_benchmark
+from kfrc.fitting import KernelFit, TableView, fit_table, resolve_settings
 from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
-from kfrc.selection import Selection
 from kfrc.simulation import Shape, make_shape_dataset, make_study_dataset, study_designs
 from kfrc_app.study.methods import METHODS, Method
 from kfrc_app.study.tables import published
@@ -71,28 +71,26 @@ OTHERS: dict[str, Method] = {
 }
 
 
-class RecordingKFRC(KFRC):
-    """Keeps the candidates, so that the best of them can be found with labels."""
-
-    recorded: Selection
-
-    def _store_selection(self, selection: Selection, n_clusters: int) -> None:
-        super()._store_selection(selection, n_clusters)
-        self.recorded = selection
+def fit_default(X: np.ndarray, n_clusters: int, seed: int) -> KernelFit:
+    """What ``KFRC(n_clusters, random_state=seed)`` computes, with all candidates of its choice."""
+    settings = resolve_settings(KFRC().get_params(deep=False), n_clusters)
+    view = TableView.of(X, None, standardize=True)
+    return fit_table(view, settings, np.random.default_rng(seed), lambda text: None)
 
 
 def compare(X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarray], Record]) -> list[Record]:
     """Scores of the automatic choice, of the best of its candidates (with labels), and of the others."""
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = RecordingKFRC(n_clusters, random_state=seed).fit(X)
+        fit = fit_default(X, n_clusters, seed)
+        selection = fit.selection
         records = [
-            {"method": "KFRC", "kind": model.opinion_.name, "support": model.selection_support_}
-            | score(model.memberships_),
-            {"method": "KFRC (calibrated)"} | score(model.posterior_memberships_),
+            {"method": "KFRC", "kind": selection.opinion.name, "support": selection.support}
+            | score(fit.solution.memberships),
+            {"method": "KFRC (posterior)"} | score(fit.posterior.memberships),
         ]
-        if len(X) <= model.selection_samples:
-            candidates = [score(candidate.solution.memberships) for candidate in model.recorded.candidates]
+        if len(selection.opinion.posterior) == len(X):
+            candidates = [score(candidate.solution.memberships) for candidate in selection.candidates]
             best = max(candidates, key=lambda record: record.get("fari_fuzzy", record["ari"]))
             records.append({"method": "best candidate (with labels)"} | best)
         for name, method in OTHERS.items():

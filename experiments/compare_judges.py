@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from kfrc.selection.settings import MAX_ITER, PROPOSING, TOL
 from threadpoolctl import threadpool_limits
 
 from kfrc import KFRC
 from kfrc._numerics import standardize
 from kfrc.dissimilarity import Dissimilarity
+from kfrc.fitting import resolve_settings
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import gram_family
 from kfrc.judges import MixtureJudge, Opinion
@@ -35,9 +35,10 @@ from kfrc.metrics import (
     xie_beni_index,
 )
 from kfrc.mixtures import Mixture, resolution
-from kfrc.relational import Start
+from kfrc.relational import Spectral, Start
 from kfrc.relational.solver import descend, is_uniform
-from kfrc.selection import Grid, SearchOptions, Setting, find_settings, fuzziness_path, propose, solve_candidates
+from kfrc.selection import Grid, SearchOptions, TunedKernel, fuzziness_path, propose, solve_candidates, tune_kernels
+from kfrc.selection.tuned_kernels import MAX_ITER, PROPOSING, TOL
 from kfrc.simulation import make_shape_dataset, make_study_dataset, study_designs
 from kfrc.spectrum import spectrum_of
 
@@ -50,7 +51,7 @@ KINDS = {kind.name: kind for kind in MixtureJudge().kinds}
 DEFAULT = "mixture: best BIC of five kinds, EM converged (default)"
 EM_STEPS = (1, 5, 20)
 FIXED_M = 1
-"""Position of m = 1.3 among the proposals of a setting, for judges that cannot see m."""
+"""Position of m = 1.3 among the proposals of a kernel, for judges that cannot see m."""
 
 N_PERMUTATIONS = 5
 N_SPLITS = 3
@@ -63,7 +64,7 @@ Score = Callable[[np.ndarray], float]
 
 @dataclass(frozen=True)
 class Problem:
-    """A data set with the partitions that every judge is shown: three, from hard to fuzzy, at each setting."""
+    """A data set with the partitions that every judge is shown: three, from hard to fuzzy, under each kernel."""
 
     facts: Record
     X: np.ndarray
@@ -71,18 +72,18 @@ class Problem:
     score: Score
     seed: int
     grid: Grid = field(init=False)
-    settings: list[Setting] = field(init=False)
+    kernels: list[TunedKernel] = field(init=False)
     proposals: list[np.ndarray] = field(init=False)
     seconds: float = field(init=False)
 
     def __post_init__(self) -> None:
         start = time.process_time()
         rng = np.random.default_rng(self.seed)
-        grid = KFRC(self.n_clusters)._grid()
-        settings = find_settings(self.X, self.n_clusters, grid, SearchOptions(), rng)
-        proposals = propose(settings, self.n_clusters, grid.fuzzifiers[0], rng)
+        grid = resolve_settings(KFRC().get_params(deep=False), self.n_clusters).tuning.grid
+        kernels = tune_kernels(self.X, self.n_clusters, grid, SearchOptions(), rng)
+        proposals = propose(kernels, self.n_clusters, grid.fuzzifiers[0], Spectral(), rng)
         seconds = time.process_time() - start
-        for name, value in {"grid": grid, "settings": settings, "proposals": proposals, "seconds": seconds}.items():
+        for name, value in {"grid": grid, "kernels": kernels, "proposals": proposals, "seconds": seconds}.items():
             object.__setattr__(self, name, value)
 
     @cached_property
@@ -92,7 +93,7 @@ class Problem:
 
     @property
     def path(self) -> tuple[Fuzzifier, ...]:
-        """The fuzzifiers of the proposals at each setting."""
+        """The fuzzifiers of the proposals under each kernel."""
         return fuzziness_path(type(self.grid.fuzzifiers[0])(), PROPOSING)
 
     @property
@@ -100,12 +101,12 @@ class Problem:
         """Settings of the proposals, for people."""
         return [
             f"α = {s.max_anisotropy:g}, level {s.search.level:g}, m = {t.m:.1f}"
-            for s in self.settings
+            for s in self.kernels
             for t in self.path
         ]
 
-    def by_setting(self, values: Sequence[float]) -> np.ndarray:
-        """Values of settings as values of proposals: only the one with the fixed m can be chosen."""
+    def by_kernel(self, values: Sequence[float]) -> np.ndarray:
+        """Values of kernels as values of proposals: only the one with the fixed m can be chosen."""
         return np.array([v if k == FIXED_M else -np.inf for v in values for k in range(len(self.path))])
 
 
@@ -115,16 +116,16 @@ class Problem:
 def calibrated_eigenvalues(problem: Problem) -> dict[str, np.ndarray]:
     """Sum of the leading c − 1 eigenvalues against its mean on permuted columns, as a difference and as a ratio."""
     rng = np.random.default_rng(problem.seed)
-    found = np.array([_leading_sum(s.dissimilarity.gram, problem.n_clusters) for s in problem.settings])
+    found = np.array([_leading_sum(s.dissimilarity.gram, problem.n_clusters) for s in problem.kernels])
     chance = np.zeros_like(found)
     for _ in range(N_PERMUTATIONS):
         permuted = rng.permuted(problem.X, axis=0)
-        families = {s.kernel: gram_family(permuted, s.kernel) for s in problem.settings}
-        grams = [families[s.kernel].at(s.search.bandwidths) for s in problem.settings]
+        families = {s.kernel: gram_family(permuted, s.kernel) for s in problem.kernels}
+        grams = [families[s.kernel].at(s.search.bandwidths) for s in problem.kernels]
         chance += [_leading_sum(gram, problem.n_clusters) / N_PERMUTATIONS for gram in grams]
     return {
-        "eigenvalues minus permuted, m = 1.3": problem.by_setting(found - chance),
-        "eigenvalues over permuted, m = 1.3": problem.by_setting(found / chance),
+        "eigenvalues minus permuted, m = 1.3": problem.by_kernel(found - chance),
+        "eigenvalues over permuted, m = 1.3": problem.by_kernel(found / chance),
     }
 
 
@@ -138,14 +139,14 @@ def stability(problem: Problem) -> dict[str, np.ndarray]:
     scores = np.zeros(len(problem.proposals))
     for _ in range(N_SPLITS):
         halves = np.array_split(rng.permutation(len(problem.X)), 2)
-        one, other = ([U for s in problem.settings for U in _extended(problem, s, rows, rng)] for rows in halves)
+        one, other = ([U for s in problem.kernels for U in _extended(problem, s, rows, rng)] for rows in halves)
         scores += [_agreement(U, V) / N_SPLITS for U, V in zip(one, other, strict=True)]
     return {f"stability, {N_SPLITS} random halvings": scores}
 
 
-def _extended(problem: Problem, setting: Setting, rows: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Partitions of a subset at a setting, with the other rows joining the centers found."""
-    gram = gram_family(problem.X[rows], setting.kernel).at(setting.search.bandwidths)
+def _extended(problem: Problem, tuned: TunedKernel, rows: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """Partitions of a subset under a kernel, with the other rows joining the centers found."""
+    gram = gram_family(problem.X[rows], tuned.kernel).at(tuned.search.bandwidths)
     dissimilarity = Dissimilarity(gram)
     U = Start.from_name("spectral").memberships(dissimilarity, problem.n_clusters, rng)
     for t in problem.path:
@@ -156,13 +157,13 @@ def _extended(problem: Problem, setting: Setting, rows: np.ndarray, rng: np.rand
 
 
 def silhouette_in_kernel_space(problem: Problem) -> dict[str, np.ndarray]:
-    """Fuzzy silhouette with the distances that each setting's kernel induces."""
+    """Fuzzy silhouette with the distances thunder each kernel's kernel induces."""
     scores = []
-    per_setting = len(problem.path)
-    for k, setting in enumerate(problem.settings):
-        R = setting.dissimilarity.columns(range(len(problem.X)))
+    per_kernel = len(problem.path)
+    for k, tuned in enumerate(problem.kernels):
+        R = tuned.dissimilarity.columns(range(len(problem.X)))
         distances = np.sqrt(0.5 * (R + R.T))
-        proposals = problem.proposals[k * per_setting : (k + 1) * per_setting]
+        proposals = problem.proposals[k * per_kernel : (k + 1) * per_kernel]
         scores += [_or_worst(fuzzy_silhouette_score, distances, U, metric="precomputed") for U in proposals]
     return {"fuzzy silhouette, induced space": np.array(scores)}
 
@@ -284,8 +285,8 @@ def best_solved_again(problem: Problem, posterior: np.ndarray) -> list[Record]:
 
 
 def solve_again(problem: Problem, posterior: np.ndarray) -> list[np.ndarray]:
-    """Memberships at every setting and m from the opinion, as KFRC does it."""
-    candidates = solve_candidates(problem.settings, problem.grid.fuzzifiers, problem.n_clusters, posterior)
+    """Memberships under every kernel, at every m from the opinion, as KFRC does it."""
+    candidates = solve_candidates(problem.kernels, problem.grid.fuzzifiers, problem.n_clusters, posterior)
     return [candidate.solution.memberships for candidate in candidates]
 
 
