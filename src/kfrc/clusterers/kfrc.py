@@ -84,7 +84,8 @@ class KFRC(FuzzyClusterer):
         Smallest λ₁ to accept. None means the τ above which no fuzziness collapses, unless the level is chosen: then
         every m that is considered lies below its critical value, and larger ones are not ruled out.
     standardize : bool, default=True
-        Divide columns by their standard deviation before the search, so that units do not matter.
+        Divide columns by their standard deviation before the search, so that units do not matter. Given bandwidths are
+        in the units of X either way.
     n_starts : int, default=5
         Starts of the bandwidth search.
     optimizer : {"lbfgs", "momentum"} or Optimizer, default="lbfgs"

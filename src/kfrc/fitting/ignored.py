@@ -9,7 +9,7 @@ from kfrc.fitting.result import KernelFit
 from kfrc.fitting.settings import PAPER, Counting, Settings, is_auto
 from kfrc.fitting.tuning import Chosen
 
-_SEARCH = ("max_anisotropy", "level", "threshold", "n_starts", "optimizer", "search_samples", "standardize", "n_jobs")
+_SEARCH = ("max_anisotropy", "level", "threshold", "n_starts", "optimizer", "search_samples", "n_jobs")
 _CHOICE = ("judge", "selection_samples")
 
 

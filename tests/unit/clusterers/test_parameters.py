@@ -83,7 +83,15 @@ WITH = {"m": {"fuzzifier": "quadratic"}, "random_state": {"init": "random", "n_i
 
 PARAMETERS = tuple(inspect.signature(KFRC).parameters)
 BEFORE = {}
-CASES = [(context, name) for context, given in CONTEXTS.items() for name in PARAMETERS if name not in given]
+DONE_ANYWAY = {("given bandwidths", "standardize"), ("given Gram matrix", "standardize")}
+"""Given bandwidths are in the units of the columns: standardize=False says what is done, and True changes nothing."""
+
+CASES = [
+    (context, name)
+    for context, given in CONTEXTS.items()
+    for name in PARAMETERS
+    if name not in given and (context, name) not in DONE_ANYWAY
+]
 
 
 @pytest.fixture(scope="module")
