@@ -111,7 +111,7 @@ def run_python(folder, *arguments):
         "OPENBLAS_NUM_THREADS": "1",
     }
     command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=300)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=900)
 
 
 def run_tests(folder, keywords):

@@ -172,17 +172,20 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
     max_rows = check_positive_int(parameters["selection_samples"], "selection_samples")
     largest = check_positive_int(parameters["max_clusters"], "max_clusters")
     judge = Judge.resolve(parameters["judge"])
-    tried, paper = _grid(parameters, TRIED), _grid(parameters, PAPER)
+    grid = _grid(parameters, TRIED)
     searches = not precomputed and parameters["bandwidths"] is None and n_clusters != 1
-    chooses = searches and options.optimizer.follows_levels and tried.is_a_choice
+    chooses = searches and options.optimizer.follows_levels and grid.is_a_choice
+    tuning: Fixed | Chosen
+    if chooses:
+        tuning = Chosen(grid, judge, options, max_rows)
+    else:
+        tuning = Fixed(_grid(parameters, PAPER), options, searches, parameters["bandwidths"])
     returns_posterior = parameters["memberships"] == "posterior"
     if returns_posterior:
         _check_posterior(judge, chooses=chooses)
     return Settings(
-        n_clusters=Counting(largest, paper, judge, max_rows) if n_clusters is None else n_clusters,
-        tuning=Chosen(tried, judge, options, max_rows)
-        if chooses
-        else Fixed(paper, options, searches, parameters["bandwidths"]),
+        n_clusters=Counting(largest, grid, judge, max_rows) if n_clusters is None else n_clusters,
+        tuning=tuning,
         descent=_descent(parameters),
         returns_posterior=returns_posterior,
     )

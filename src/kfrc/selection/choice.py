@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from kfrc.criteria import Criterion
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import Judge, Opinion
-from kfrc.kernels import Kernel
 from kfrc.metrics import frobenius_adjusted_rand_score
 from kfrc.relational import RelationalSolution, Start, Status, descend
 from kfrc.selection.grid import Grid
@@ -85,11 +83,11 @@ class Selection:
         return {
             "score": self.scores[k],
             "wins": self.wins[k],
-            "kernel": _name(tuned.kernel),
-            "criterion": _name(tuned.criterion),
+            "kernel": tuned.kernel.label,
+            "criterion": tuned.criterion.label,
             "max_anisotropy": tuned.max_anisotropy,
             "level": tuned.search.level,
-            "fuzzifier": _name(t),
+            "fuzzifier": t.label,
             "m": t.m,
             "lambda1": tuned.leading_eigenvalue,
             "critical_m": t.critical_m(n_clusters, tuned.leading_eigenvalue),
@@ -189,7 +187,3 @@ def _resample(
         agreement = [_agreement(posterior, candidates[k].solution.memberships[rows]) for k in leaders]
         wins[leaders[int(np.argmax(agreement))]] += 1
     return wins / N_RESAMPLES, stays / N_RESAMPLES
-
-
-def _name(member: Kernel | Criterion | Fuzzifier) -> str:
-    return member.name or type(member).__name__
