@@ -32,7 +32,7 @@ MISTAKES = {
     "fuzzifier": ("(self.m - 1) * u) ** 2", "(self.m - 1) * u) ** 3", "test_derivatives_are_the_slopes"),
     "kernel": ("return a * np.exp(-a)", "return -a * np.exp(-a)", "test_derivative_is_the_slope"),
     "criterion": ("] = 1.0", "] = 2.0", "test_criterion_gradients_equal_central_differences"),
-    "judge": ("key=lambda opinion: -opinion", "key=lambda opinion: opinion", "test_opinions_come_best_first"),
+    "judge": ("key=lambda opinion: -opinion", "key=lambda opinion: opinion", "test_opinions_are_sorted_from_the_best"),
     "optimizer": ("best = max(feasible", "best = min(feasible", "test_every_start_ends_feasible_and_not_below"),
     "start": (
         "return np.eye(n_clusters)",

@@ -11,19 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from kfrc._numerics import standardize
 from kfrc.judges import Judge
 from kfrc.metrics import adjusted_rand_score
-from strategies import random_memberships
+from strategies import each, random_memberships
 
-
-def examples(judge_class):
-    """Judges of a class for the laws: its own examples, or the default one."""
-    return judge_class.examples() if hasattr(judge_class, "examples") else (judge_class(),)
-
-
-every_judge = pytest.mark.parametrize(
-    "judge",
-    [judge for judge_class in Judge.registry.values() for judge in examples(judge_class)],
-    ids=lambda judge: judge.name,
-)
+every_judge = each("judge", Judge)
 
 
 def make_groups(seed, n_clusters=3, separation=3.0):
