@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.optimize import brentq
 
+from kfrc._general_step import SlopeCurve, general_memberships, invert
 from kfrc._membership_step import active_prefix, solve_rows
 from kfrc._numerics import Interval
 from kfrc._registry import Registered
 from kfrc.typing import FloatArray
 
-_BISECTIONS = 200  # enough to exhaust float64 even for multipliers that start 300 decades apart
 _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 
 
@@ -86,15 +86,8 @@ class Fuzzifier(Registered, ABC):
 
     def inverse_derivative(self, slope: Any) -> FloatArray:
         """(t′)⁻¹, with slopes outside [t′(0), t′(1)] mapped to 0 and 1."""
-        slope = np.asarray(slope, dtype=np.float64)
-        low, high = np.zeros_like(slope), np.ones_like(slope)
-        with np.errstate(divide="ignore", over="ignore"):
-            for _ in range(60):
-                middle = 0.5 * (low + high)
-                below = self.derivative(middle) < slope
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
-            at_zero = slope <= self.derivative(np.float64(0.0))
-        return np.where(at_zero, 0.0, high)
+        curve = SlopeCurve.of(self.derivative, self.second_derivative)
+        return invert(curve, np.asarray(slope, dtype=np.float64))
 
     def memberships(self, distances: FloatArray) -> FloatArray:
         """Exact minimizer of Σ_i t(u_i) A_i over the simplex, for every row at once.
@@ -112,24 +105,8 @@ class Fuzzifier(Registered, ABC):
         return solve_rows(distances, self._positive_memberships, ordered=self._needs_order)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        """Membership step for rows sorted ascending whose first entry is 1: here by bisection on the multiplier."""
-        # Σ_i (t′)⁻¹(μ / A_i) increases with μ. At μ = t′(1/c) no cluster has more than 1/c, as every A_i ≥ 1; at
-        # μ = t′(1) · max A every cluster at a finite distance is full. The root lies in between.
-        finite = np.isfinite(distances)
-        largest = np.where(finite, distances, 1.0).max(axis=1)
-        steepest = float(self.derivative(np.float64(1.0 - 1e-15)))
-        flattest = float(self.derivative(np.float64(1.0 / distances.shape[1])))
-        log_low = np.full(len(distances), math.log(flattest) - 1.0)
-        log_high = np.log(largest) + math.log(steepest) + 1.0
-        for _ in range(_BISECTIONS):
-            log_mu = 0.5 * (log_low + log_high)
-            total = self.inverse_derivative(np.exp(log_mu)[:, None] / distances).sum(axis=1)
-            low = total < 1
-            log_low, log_high = np.where(low, log_mu, log_low), np.where(low, log_high, log_mu)
-            if np.all(log_high - log_low <= 1e-15 * np.abs(log_high)):
-                break
-        U = self.inverse_derivative(np.exp(log_high)[:, None] / distances)
-        return U / U.sum(axis=1, keepdims=True)
+        """Membership step for rows sorted ascending whose first entry is 1: here from t′ and t″ alone."""
+        return general_memberships(SlopeCurve.of(self.derivative, self.second_derivative), distances)
 
     def kappa(self, n_clusters: int) -> float:
         """κ(t_m, 1/c) = 2 t′² / (t t″) at 1/c (Corollary 3.2.1)."""

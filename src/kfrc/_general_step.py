@@ -1,0 +1,340 @@
+"""The membership step of any fuzzifier from t′ and t″ alone: Newton inside brackets, for all rows at once.
+
+In a row with distances A the minimizer of Σ_i t(u_i) A_i over the simplex has t′(u_i) A_i = μ wherever u_i > 0. One
+membership, the *pivot*, is the unknown of its row: it sets μ, the others follow by inverting t′, and Newton moves the
+pivot until the row sums to one. The pivot is the membership that reacts most to μ. So it is never the coarse one: not
+u ≈ 1 where t′ has a pole, and where t′ is so flat that μ cannot tell memberships apart it is the flat one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kfrc.typing import BoolArray, FloatArray
+
+_EPS = float(np.finfo(np.float64).eps)
+_LEAST = 1e-17
+"""t′ is not evaluated between 0 and this: such a membership does not change a sum of one."""
+_SMALLEST_SLOPE = 1e-290
+"""Slopes below this are about to underflow; there t′ is continued as a power of u."""
+_NEGLIGIBLE = 1e-17
+"""After a Newton step s at distance d from the nearer end of [0, 1] the error is about s²/d; below this it is none."""
+_JOINT_STEPS = 12
+"""Steps that move pivot and followers together. Rows that need more settle the followers before each move."""
+_MAX_STEPS = 500
+"""Never reached: bisection alone ends earlier, also in the worst row."""
+
+
+class _Point(NamedTuple):
+    """t′ at memberships u: its height (see ``SlopeCurve``) and the change of u per relative change of t′, t′/t″."""
+
+    height: FloatArray
+    width: FloatArray
+
+
+class _Pull(NamedTuple):
+    """Newton's step from u towards a wanted slope, what it may be wrong by, and du / d log μ behind the step."""
+
+    new: FloatArray
+    raw: FloatArray
+    rising: BoolArray
+    response: FloatArray
+
+
+@dataclass(frozen=True)
+class SlopeCurve:
+    """t′ prepared for inversion.
+
+    Heights are log t′(u) if t′(0) = 0, where slopes may differ by hundreds of decades, and t′(u) itself otherwise.
+
+    Parameters
+    ----------
+    derivative, second_derivative : callable
+        t′ and t″. They may be infinite or invalid at 0 and 1.
+    at_zero : float
+        t′(0).
+    largest : float
+        Largest membership at which t′ is finite: 1, or the float below if t′ has a pole at 1.
+    floor : float
+        Below this membership t′ underflows; 0 if it does not.
+    """
+
+    derivative: Callable[[Any], Any]
+    second_derivative: Callable[[Any], Any]
+    at_zero: float
+    largest: float
+    floor: float
+
+    @classmethod
+    def of(cls, derivative: Callable[[Any], Any], second_derivative: Callable[[Any], Any]) -> SlopeCurve:
+        """Look at the ends of t′."""
+        with np.errstate(all="ignore"):
+            at_zero, above_zero, at_one = np.asarray(derivative(np.array([0.0, 1e-300, 1.0])), dtype=np.float64)
+            at_zero = float(at_zero if math.isfinite(at_zero) else above_zero)
+            largest = 1.0 if math.isfinite(at_one) else 1.0 - 0.5 * _EPS
+            if at_zero > _SMALLEST_SLOPE:
+                return cls(derivative, second_derivative, at_zero, largest, 0.0)
+            grid = np.geomspace(_LEAST, 1.0, 129)
+            first = int(np.argmax(derivative(grid) > _SMALLEST_SLOPE))
+        return cls(derivative, second_derivative, 0.0, largest, float(grid[first]) if first else 0.0)
+
+    @property
+    def has_pole(self) -> bool:
+        """Whether t′ is unbounded at 1."""
+        return self.largest < 1.0
+
+    def at(self, u: FloatArray) -> _Point:
+        """Height and width at memberships of at least ``_LEAST``."""
+        held = np.maximum(u, self.floor)
+        slope = self.derivative(held)
+        width = slope / self.second_derivative(held)
+        if self.at_zero:
+            return _Point(slope, width)
+        height = np.log(slope)
+        if self.floor:
+            height = height + held / width * np.log(u / held)
+            width = width * (u / held)
+        return _Point(height, width)
+
+    def rounding(self, point: _Point) -> FloatArray:
+        """Error of a membership that a few roundings of t′ leave."""
+        log_error = 2.0 if self.at_zero else 1.0 + np.abs(point.height)
+        return np.asarray(4.0 * _EPS * (1.0 + point.width * log_error))
+
+    def pull(self, u: FloatArray, point: _Point, wanted: FloatArray) -> _Pull:
+        """Newton's step from u to where t′ has the wanted height.
+
+        It is taken where t′ is nearly straight: log(t′ − t′(0)) against log u, exact for every u^m; in the upper half
+        log t′ against u, or against log(1 − u) if t′ has a pole at 1.
+        """
+        upper = u > 0.5
+        if self.at_zero:
+            above = np.where(upper, wanted, wanted - self.at_zero)
+            here = np.where(upper, point.height, point.height - self.at_zero)
+            gap = np.log(above / here)
+            width = point.width * (here / point.height)
+            gain = wanted / above
+        else:
+            gap, width, gain = wanted - point.height, point.width, 1.0
+        step = gap * width
+        if self.has_pole:
+            straight = False
+            room = np.where(upper, u - 1.0, u)
+        else:
+            straight = upper & (step > 0) & (u + step <= 1.0)
+            room = np.where(upper & (step > 0), u - 1.0, u)
+        bend = np.exp(step / room)
+        raw = np.where(straight, u + step, u + room * (bend - 1.0))
+        if self.has_pole:
+            # Nothing seen from below one half tells how close to the pole to go.
+            raw = np.where(raw > 0, np.where(upper, raw, np.minimum(raw, 0.5 + 0.5 * u)), np.nan)
+        response = np.where(straight, 1.0, bend) * width * gain
+        return _Pull(np.clip(raw, _LEAST, self.largest), raw, step > 0, response)
+
+
+def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
+    """(t′)⁻¹, with slopes outside [t′(0), t′(1)] mapped to 0 and 1."""
+    with np.errstate(all="ignore"):
+        ends = np.asarray(curve.derivative(np.array([0.0, 1.0])), dtype=np.float64)
+        wanted = slope if curve.at_zero else np.log(slope)
+        outside = ~((slope > curve.at_zero) & (slope < ends[1]))
+        low, high = np.full_like(slope, _LEAST), np.full_like(slope, curve.largest)
+        u, last = np.full_like(slope, 0.5), np.full_like(slope, np.inf)
+        for _ in range(_MAX_STEPS):
+            point = curve.at(u)
+            pull = curve.pull(u, point, wanted)
+            low, high = np.where(pull.rising, u, low), np.where(pull.rising, high, u)
+            step = np.abs(pull.new - u)
+            inside = (low <= pull.new) & (pull.new <= high) & (step <= 0.5 * last)
+            u, last = np.where(inside, pull.new, _middle(low, high)), np.where(inside, step, np.inf)
+            error = np.where(inside, step, high - low)
+            if np.all(_is_small(error, u, curve.rounding(point)) | outside):
+                break
+        return np.where(slope <= curve.at_zero, 0.0, np.where(slope >= ends[1], 1.0, u))
+
+
+def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
+    """A point between two memberships that halves what is left on a logarithmic scale."""
+    return np.minimum(np.sqrt(np.maximum(low, _LEAST) * high), high)
+
+
+def _is_small(step: FloatArray, u: FloatArray, rounding: FloatArray) -> BoolArray:
+    """Whether another step would change nothing: this one is rounding, or its square is."""
+    return (step <= rounding) | (step * step <= _NEGLIGIBLE * np.minimum(u, 1.0 - u))
+
+
+def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
+    """Exact membership step for rows sorted ascending whose first entry is 1.
+
+    Parameters
+    ----------
+    curve : SlopeCurve
+    distances : ndarray of shape (n_samples, n_clusters)
+        ``inf`` is allowed behind the first entry.
+
+    Returns
+    -------
+    U : ndarray of shape (n_samples, n_clusters)
+    """
+    U = np.zeros_like(distances)
+    U[:, 0] = 1.0
+    with np.errstate(all="ignore"):
+        # A cluster at a distance of t′(1)/t′(0) or more gets nothing even if the nearest one has all.
+        steepest = float(curve.derivative(np.float64(curve.largest)))
+        reachable = np.isfinite(distances) & (distances * curve.at_zero < steepest)
+        left = np.flatnonzero(reachable[:, 1:2])
+        if left.size == 0:
+            return U
+        rows = _Rows(curve, distances[left], reachable[left])
+        for k in range(_MAX_STEPS):
+            if k == _JOINT_STEPS:
+                rows.forget_bounds()
+            trial = rows.follow(strict=k > _JOINT_STEPS)
+            done = trial.is_solved() if k < _MAX_STEPS - 1 else np.ones(len(left), dtype=bool)
+            if done.any():
+                U[left[done]] = trial.corrected()[done]
+                if done.all():
+                    break
+                left = left[~done]
+            rows.move(trial, strict=k >= _JOINT_STEPS)
+            if done.any():
+                rows.keep(~done)
+    return U
+
+
+class _Trial(NamedTuple):
+    """Memberships that follow from the pivots of their rows, to first order."""
+
+    U: FloatArray
+    points: FloatArray
+    error: FloatArray
+    rounding: FloatArray
+    active: BoolArray
+    settled: BoolArray
+    missing: FloatArray
+    correction: FloatArray
+    response: FloatArray
+
+    def is_solved(self) -> BoolArray:
+        """Rows in which neither the followers nor the pivot would move any more."""
+        small = _is_small(np.abs(self.correction), self.U, self.rounding) | ~self.active
+        solved: BoolArray = self.settled & small.all(axis=1)
+        return solved
+
+    def corrected(self) -> FloatArray:
+        """The memberships after the last Newton step of all of them together: rows sum to one."""
+        U = np.maximum(self.U + self.correction, 0.0)
+        return np.asarray(U / U.sum(axis=1, keepdims=True))
+
+
+class _Rows:
+    """Rows under work: the points where t′ is evaluated, the pivots among them, and bounds of the solution."""
+
+    def __init__(self, curve: SlopeCurve, distances: FloatArray, reachable: BoolArray) -> None:
+        self.curve = curve
+        self.distances, self.logs = distances, np.log(distances)
+        # Memberships fall from left to right, so that the i-th is at most 1/i.
+        shares = 1.0 / np.arange(1, distances.shape[1] + 1)
+        points = 1.0 / distances
+        points /= points.sum(axis=1, keepdims=True)
+        self.points = np.clip(points, 0.1 * points[:, :1], np.minimum(shares, curve.largest))
+        self.pivots = np.ones(len(distances), dtype=np.intp)
+        self.ceiling = np.where(reachable, np.minimum(curve.largest * (1.0 + _EPS), 1.001 * shares), 0.0)
+        self.forget_bounds()
+
+    def forget_bounds(self) -> None:
+        """Start the bounds again: joint steps set them on the word of an estimate, later steps must not."""
+        self.low, self.high = np.zeros_like(self.distances), self.ceiling
+        self.last_missing = np.full(len(self.distances), np.inf)
+        self._forget_followers()
+
+    def _forget_followers(self) -> None:
+        self.below, self.above = self.low, self.high
+        self.last_step = np.full_like(self.distances, np.inf)
+
+    def _at_pivots(self, values: FloatArray) -> FloatArray:
+        return np.take_along_axis(values, self.pivots[:, None], axis=1)
+
+    def follow(self, *, strict: bool) -> _Trial:
+        """One Newton step of all memberships towards the multiplier that their pivot sets."""
+        u, curve = self.points, self.curve
+        point = curve.at(u)
+        near = self._at_pivots(self.distances)
+        if curve.at_zero:
+            wanted = self._at_pivots(point.height) * (near / self.distances)
+            active = (wanted > curve.at_zero) & (self.high > 0)
+        else:
+            wanted = self._at_pivots(point.height) + (np.log(near) - self.logs)
+            active = self.high > 0
+        pull = curve.pull(u, point, wanted)
+        new = np.minimum(pull.new, self.high)
+        step = np.abs(new - u)
+        self.below, self.above = np.where(pull.rising, u, self.below), np.where(pull.rising, self.above, u)
+        inside = (self.below <= new) & (new <= self.above)
+        if strict:
+            inside &= step <= 0.5 * self.last_step
+        new = np.where(inside, new, _middle(self.below, self.above))
+        error = np.where(inside, step, self.above - self.below)
+        response = np.where(inside & (new == pull.raw), pull.response, point.width)
+        U = np.where(new == _LEAST, np.clip(pull.raw, 0.0, _LEAST), new)
+        # Clusters as far away as the pivot share its membership exactly, also where t′ is flat.
+        same = self.distances == near
+        pivot = self._at_pivots(u)
+        new, U = np.where(same, pivot, new), np.where(same, pivot, U)
+        response = np.where(same, point.width, response)
+        self.below, self.above = np.where(same, pivot, self.below), np.where(same, pivot, self.above)
+        error = np.where(same | ~active, 0.0, error)
+        self.last_step = error
+        U = np.where(active, U, 0.0)
+        response = np.where(active, np.clip(response, 1e-100, 1e100), 0.0)
+        rounding = curve.rounding(point)
+        settled = _is_small(error, u, rounding).all(axis=1)
+        missing = 1.0 - U.sum(axis=1)
+        correction = response * (missing / response.sum(axis=1))[:, None]
+        points = np.where(active, new, u)
+        return _Trial(U, points, error, rounding, active, settled, missing, correction, response)
+
+    def move(self, trial: _Trial, *, strict: bool) -> None:
+        """Tighten the bounds where the sign of what a row misses is known, and move its pivot."""
+        known, size = trial.settled, np.abs(trial.missing)
+        if not strict:
+            known = known | (trial.error.sum(axis=1) <= 0.5 * size)
+        raised = (known & (trial.missing > 0))[:, None]
+        lowered = (known & (trial.missing < 0))[:, None]
+        self.low = np.where(raised, np.maximum(self.low, self.below), self.low)
+        above = np.where(trial.active, self.above, 0.0)
+        self.high = np.where(lowered, np.minimum(self.high, above), self.high)
+        target = np.minimum(trial.U + trial.correction, self.curve.largest)
+        fits = (target > self.low) & (target < self.high)
+        pivots = np.where(fits, trial.response, 0.0).argmax(axis=1)
+        pivots = np.where(trial.active.sum(axis=1) == 1, 1, pivots)
+        if strict:
+            # Where Newton does not halve what is missing, bisection of the widest bounds does its part.
+            stalled = known & (size > 0.5 * self.last_missing)
+            pivots = np.where(stalled, (self.high - self.low).argmax(axis=1), pivots)
+            fits &= ~stalled[:, None]
+            self.last_missing = np.where(stalled, np.inf, np.where(known, size, self.last_missing))
+            moves = known
+        else:
+            moves = np.ones_like(known)
+        self.pivots = np.where(moves, pivots, self.pivots)
+        at_pivots = self._at_pivots
+        values = np.where(at_pivots(fits), at_pivots(target), _middle(at_pivots(self.low), at_pivots(self.high)))
+        self.points = trial.points.copy()
+        np.put_along_axis(
+            self.points, self.pivots[:, None], np.where(moves[:, None], values, at_pivots(trial.points)), axis=1
+        )
+        self.below = np.where(moves[:, None], self.low, self.below)
+        self.above = np.where(moves[:, None], self.high, self.above)
+        self.last_step = np.where(moves[:, None], np.inf, self.last_step)
+
+    def keep(self, rows: BoolArray) -> None:
+        """Drop the rows that are solved."""
+        for name, values in vars(self).items():
+            if name != "curve":
+                setattr(self, name, values[rows])
