@@ -24,8 +24,10 @@ _SMALLEST_SLOPE = 1e-290
 """Slopes below this are about to underflow; there t′ is continued as a power of u."""
 _NEGLIGIBLE = 1e-17
 """After a Newton step s at distance d from the nearer end of [0, 1] the error is about s²/d; below this it is none."""
-_JOINT_STEPS = 12
-"""Steps that move pivot and followers together. Rows that need more settle the followers before each move."""
+_FREE_STEPS = 16
+"""Newton steps of pivot and followers together. Rows that need more settle the followers before each move, in brackets."""
+_FAINT = 1e-100
+"""Bounds of du / d log μ, from which only shares are formed: nothing overflows, and no active cluster has share zero."""
 _MAX_STEPS = 500
 """Never reached: bisection alone ends earlier, also in the worst row."""
 
@@ -38,10 +40,9 @@ class _Point(NamedTuple):
 
 
 class _Pull(NamedTuple):
-    """Newton's step from u towards a wanted slope, what it may be wrong by, and du / d log μ behind the step."""
+    """Newton's step from u towards a wanted slope, whether that is steeper than t′(u), and du / d log μ behind it."""
 
     new: FloatArray
-    raw: FloatArray
     rising: BoolArray
     response: FloatArray
 
@@ -101,13 +102,17 @@ class SlopeCurve:
             width = width * (u / held)
         return _Point(height, width)
 
+    def scaled(self, height: FloatArray, ratios: FloatArray) -> FloatArray:
+        """Heights of slopes that are ``ratios`` times those of other heights."""
+        return height * ratios if self.at_zero else height + np.log(ratios)
+
     def rounding(self, point: _Point) -> FloatArray:
         """Error of a membership that a few roundings of t′ leave."""
         log_error = 2.0 if self.at_zero else 1.0 + np.abs(point.height)
         return np.asarray(4.0 * _EPS * (1.0 + point.width * log_error))
 
-    def pull(self, u: FloatArray, point: _Point, wanted: FloatArray) -> _Pull:
-        """Newton's step from u to where t′ has the wanted height.
+    def pull(self, u: FloatArray, point: _Point, wanted: FloatArray, high: FloatArray) -> _Pull:
+        """Newton's step from u to where t′ has the wanted height, but not above ``high``.
 
         It is taken where t′ is nearly straight: log(t′ − t′(0)) against log u, exact for every u^m; in the upper half
         log t′ against u, or against log(1 − u) if t′ has a pole at 1.
@@ -122,19 +127,23 @@ class SlopeCurve:
         else:
             gap, width, gain = wanted - point.height, point.width, 1.0
         step = gap * width
+        rising = wanted > point.height
         if self.has_pole:
-            straight = False
             room = np.where(upper, u - 1.0, u)
+            bend = np.exp(step / room)
+            free = u + room * (bend - 1.0)
+            # Nothing seen from one half tells how far to go in the other.
+            new = np.where(upper, np.maximum(free, 0.5 * u), np.minimum(free, 0.5 + 0.5 * u))
         else:
-            straight = upper & (step > 0) & (u + step <= 1.0)
-            room = np.where(upper & (step > 0), u - 1.0, u)
-        bend = np.exp(step / room)
-        raw = np.where(straight, u + step, u + room * (bend - 1.0))
-        if self.has_pole:
-            # Nothing seen from below one half tells how close to the pole to go.
-            raw = np.where(raw > 0, np.where(upper, raw, np.minimum(raw, 0.5 + 0.5 * u)), np.nan)
-        response = np.where(straight, 1.0, bend) * width * gain
-        return _Pull(np.clip(raw, _LEAST, self.largest), raw, step > 0, response)
+            climbs = upper & rising
+            straight = climbs & (u + step <= 1.0)
+            room = np.where(climbs, u - 1.0, u)
+            bend = np.exp(step / room)
+            new = free = np.where(straight, u + step, u + room * (bend - 1.0))
+            bend = np.where(straight, 1.0, bend)
+        # An invalid step comes from t′(u) = t′(0): upwards, and unknown how far.
+        new = np.maximum(np.fmin(new, high), _LEAST)
+        return _Pull(new, rising, np.where(new == free, bend * width * gain, point.width))
 
 
 def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
@@ -147,11 +156,11 @@ def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
         u, last = np.full_like(slope, 0.5), np.full_like(slope, np.inf)
         for _ in range(_MAX_STEPS):
             point = curve.at(u)
-            pull = curve.pull(u, point, wanted)
-            low, high = np.where(pull.rising, u, low), np.where(pull.rising, high, u)
-            step = np.abs(pull.new - u)
-            inside = (low <= pull.new) & (pull.new <= high) & (step <= 0.5 * last)
-            u, last = np.where(inside, pull.new, _middle(low, high)), np.where(inside, step, np.inf)
+            new, rising, _ = curve.pull(u, point, wanted, high)
+            low, high = np.where(rising, u, low), np.where(rising, high, u)
+            step = np.abs(new - u)
+            inside = (low <= new) & (new <= high) & (step <= 0.5 * last)
+            u, last = np.where(inside, new, _middle(low, high)), np.where(inside, step, np.inf)
             error = np.where(inside, step, high - low)
             if np.all(_is_small(error, u, curve.rounding(point)) | outside):
                 break
@@ -192,17 +201,17 @@ def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
             return U
         rows = _Rows(curve, distances[left], reachable[left])
         for k in range(_MAX_STEPS):
-            if k == _JOINT_STEPS:
-                rows.forget_bounds()
-            trial = rows.follow(strict=k > _JOINT_STEPS)
-            done = trial.is_solved() if k < _MAX_STEPS - 1 else np.ones(len(left), dtype=bool)
-            if done.any():
+            strict = k >= _FREE_STEPS
+            trial = rows.follow(strict=strict)
+            done = trial.solved if k < _MAX_STEPS - 1 else np.ones(len(left), dtype=bool)
+            n_done = np.count_nonzero(done)
+            if n_done:
                 U[left[done]] = trial.corrected()[done]
-                if done.all():
+                if n_done == len(left):
                     break
+            rows.move(trial, strict=strict)
+            if n_done:
                 left = left[~done]
-            rows.move(trial, strict=k >= _JOINT_STEPS)
-            if done.any():
                 rows.keep(~done)
     return U
 
@@ -212,19 +221,12 @@ class _Trial(NamedTuple):
 
     U: FloatArray
     points: FloatArray
-    error: FloatArray
-    rounding: FloatArray
     active: BoolArray
     settled: BoolArray
+    solved: BoolArray
     missing: FloatArray
     correction: FloatArray
     response: FloatArray
-
-    def is_solved(self) -> BoolArray:
-        """Rows in which neither the followers nor the pivot would move any more."""
-        small = _is_small(np.abs(self.correction), self.U, self.rounding) | ~self.active
-        solved: BoolArray = self.settled & small.all(axis=1)
-        return solved
 
     def corrected(self) -> FloatArray:
         """The memberships after the last Newton step of all of them together: rows sum to one."""
@@ -237,104 +239,89 @@ class _Rows:
 
     def __init__(self, curve: SlopeCurve, distances: FloatArray, reachable: BoolArray) -> None:
         self.curve = curve
-        self.distances, self.logs = distances, np.log(distances)
+        self.distances = distances
         # Memberships fall from left to right, so that the i-th is at most 1/i.
         shares = 1.0 / np.arange(1, distances.shape[1] + 1)
         points = 1.0 / distances
         points /= points.sum(axis=1, keepdims=True)
         self.points = np.clip(points, 0.1 * points[:, :1], np.minimum(shares, curve.largest))
         self.pivots = np.ones(len(distances), dtype=np.intp)
-        self.ceiling = np.where(reachable, np.minimum(curve.largest * (1.0 + _EPS), 1.001 * shares), 0.0)
-        self.forget_bounds()
-
-    def forget_bounds(self) -> None:
-        """Start the bounds again: joint steps set them on the word of an estimate, later steps must not."""
-        self.low, self.high = np.zeros_like(self.distances), self.ceiling
-        self.last_missing = np.full(len(self.distances), np.inf)
-        self._forget_followers()
-
-    def _forget_followers(self) -> None:
+        self.starts = distances.shape[1] * np.arange(len(distances))
+        self.low = np.zeros_like(distances)
+        self.high = np.where(reachable, 1.001 * shares, 0.0)
+        self.cap = np.minimum(self.high, curve.largest)
         self.below, self.above = self.low, self.high
-        self.last_step = np.full_like(self.distances, np.inf)
+        self.last_step = np.full_like(distances, np.inf)
+        self.last_missing = np.full(len(distances), np.inf)
 
     def _at_pivots(self, values: FloatArray) -> FloatArray:
-        return np.take_along_axis(values, self.pivots[:, None], axis=1)
+        return values.reshape(-1)[self.starts + self.pivots][:, None]
 
     def follow(self, *, strict: bool) -> _Trial:
         """One Newton step of all memberships towards the multiplier that their pivot sets."""
         u, curve = self.points, self.curve
         point = curve.at(u)
-        near = self._at_pivots(self.distances)
+        ratios = self._at_pivots(self.distances) / self.distances
+        # Clusters as far away as the pivot share its membership exactly, also where t′ is too flat to tell.
+        same = ratios == 1.0
+        wanted = curve.scaled(self._at_pivots(point.height), ratios)
+        active = self.high > 0
         if curve.at_zero:
-            wanted = self._at_pivots(point.height) * (near / self.distances)
-            active = (wanted > curve.at_zero) & (self.high > 0)
-        else:
-            wanted = self._at_pivots(point.height) + (np.log(near) - self.logs)
-            active = self.high > 0
-        pull = curve.pull(u, point, wanted)
-        new = np.minimum(pull.new, self.high)
-        step = np.abs(new - u)
-        self.below, self.above = np.where(pull.rising, u, self.below), np.where(pull.rising, self.above, u)
-        inside = (self.below <= new) & (new <= self.above)
+            active &= (wanted > curve.at_zero) | same
+        new, rising, response = curve.pull(u, point, wanted, self.cap)
+        error = np.abs(new - u)
         if strict:
-            inside &= step <= 0.5 * self.last_step
-        new = np.where(inside, new, _middle(self.below, self.above))
-        error = np.where(inside, step, self.above - self.below)
-        response = np.where(inside & (new == pull.raw), pull.response, point.width)
-        U = np.where(new == _LEAST, np.clip(pull.raw, 0.0, _LEAST), new)
-        # Clusters as far away as the pivot share its membership exactly, also where t′ is flat.
-        same = self.distances == near
-        pivot = self._at_pivots(u)
-        new, U = np.where(same, pivot, new), np.where(same, pivot, U)
+            self.below, self.above = np.where(rising, u, self.below), np.where(rising, self.above, u)
+            inside = (self.below <= new) & (new <= self.above) & (error <= 0.5 * self.last_step)
+            new = np.where(inside, new, _middle(self.below, self.above))
+            error = self.last_step = np.where(inside, error, self.above - self.below)
+            self.below, self.above = np.where(same, u, self.below), np.where(same, u, self.above)
+        new = np.where(same, self._at_pivots(u), new)
         response = np.where(same, point.width, response)
-        self.below, self.above = np.where(same, pivot, self.below), np.where(same, pivot, self.above)
-        error = np.where(same | ~active, 0.0, error)
-        self.last_step = error
-        U = np.where(active, U, 0.0)
-        response = np.where(active, np.clip(response, 1e-100, 1e100), 0.0)
-        rounding = curve.rounding(point)
-        settled = _is_small(error, u, rounding).all(axis=1)
+        response = np.where(active, np.fmin(np.maximum(response, _FAINT), 1.0 / _FAINT), 0.0)
+        U = np.where(active, new, 0.0)
         missing = 1.0 - U.sum(axis=1)
         correction = response * (missing / response.sum(axis=1))[:, None]
-        points = np.where(active, new, u)
-        return _Trial(U, points, error, rounding, active, settled, missing, correction, response)
+        error = np.where(active & ~same, error, 0.0)
+        rounding = curve.rounding(point)
+        settled = _is_small(error, u, rounding).all(axis=1) if strict else np.ones(len(u), dtype=bool)
+        solved = _is_small(error + np.abs(correction), u, rounding).all(axis=1)
+        return _Trial(U, np.where(active, new, u), active, settled, solved, missing, correction, response)
 
     def move(self, trial: _Trial, *, strict: bool) -> None:
-        """Tighten the bounds where the sign of what a row misses is known, and move its pivot."""
-        known, size = trial.settled, np.abs(trial.missing)
-        if not strict:
-            known = known | (trial.error.sum(axis=1) <= 0.5 * size)
-        raised = (known & (trial.missing > 0))[:, None]
-        lowered = (known & (trial.missing < 0))[:, None]
-        self.low = np.where(raised, np.maximum(self.low, self.below), self.low)
-        above = np.where(trial.active, self.above, 0.0)
-        self.high = np.where(lowered, np.minimum(self.high, above), self.high)
+        """Move the pivots by Newton's step, and if strict, between bounds that only shrink."""
+        moves = trial.settled
+        if strict:
+            raised = (moves & (trial.missing > 0))[:, None]
+            lowered = (moves & (trial.missing < 0))[:, None]
+            self.low = np.where(raised, np.maximum(self.low, self.below), self.low)
+            above = np.where(trial.active, self.above, 0.0)
+            self.high = np.where(lowered, np.minimum(self.high, above), self.high)
         target = np.minimum(trial.U + trial.correction, self.curve.largest)
         fits = (target > self.low) & (target < self.high)
-        pivots = np.where(fits, trial.response, 0.0).argmax(axis=1)
-        pivots = np.where(trial.active.sum(axis=1) == 1, 1, pivots)
         if strict:
             # Where Newton does not halve what is missing, bisection of the widest bounds does its part.
-            stalled = known & (size > 0.5 * self.last_missing)
-            pivots = np.where(stalled, (self.high - self.low).argmax(axis=1), pivots)
+            size = np.abs(trial.missing)
+            stalled = moves & (size > 0.5 * self.last_missing)
+            self.last_missing = np.where(stalled, np.inf, np.where(moves, size, self.last_missing))
             fits &= ~stalled[:, None]
-            self.last_missing = np.where(stalled, np.inf, np.where(known, size, self.last_missing))
-            moves = known
-        else:
-            moves = np.ones_like(known)
+        pivots = np.where(fits, trial.response, 0.0).argmax(axis=1)
+        found = fits.any(axis=1) & (trial.active[:, 1] | ~moves)
+        if not found.all():
+            pivots = np.where(found, pivots, (self.high - self.low)[:, 1:].argmax(axis=1) + 1)
         self.pivots = np.where(moves, pivots, self.pivots)
         at_pivots = self._at_pivots
         values = np.where(at_pivots(fits), at_pivots(target), _middle(at_pivots(self.low), at_pivots(self.high)))
-        self.points = trial.points.copy()
-        np.put_along_axis(
-            self.points, self.pivots[:, None], np.where(moves[:, None], values, at_pivots(trial.points)), axis=1
-        )
-        self.below = np.where(moves[:, None], self.low, self.below)
-        self.above = np.where(moves[:, None], self.high, self.above)
-        self.last_step = np.where(moves[:, None], np.inf, self.last_step)
+        self.points = trial.points
+        self.points.reshape(-1)[(self.starts + self.pivots)[moves]] = values[moves, 0]
+        if strict:
+            self.below = np.where(moves[:, None], self.low, self.below)
+            self.above = np.where(moves[:, None], self.high, self.above)
+            self.last_step = np.where(moves[:, None], np.inf, self.last_step)
 
     def keep(self, rows: BoolArray) -> None:
         """Drop the rows that are solved."""
         for name, values in vars(self).items():
-            if name != "curve":
+            if name not in ("curve", "starts"):
                 setattr(self, name, values[rows])
+        self.starts = self.starts[: len(self.pivots)]
