@@ -22,7 +22,9 @@ _LEAST = 1e-17
 """t′ is not evaluated between 0 and this: such a membership does not change a sum of one."""
 _SMALLEST_SLOPE = 1e-290
 """Slopes below this are about to underflow; there t′ is continued as a power of u."""
-_NEGLIGIBLE = 1e-17
+_GRID = np.geomspace(_LEAST, 1.0, 129)
+"""Where to look for the end of underflow."""
+_NEGLIGIBLE = 1e-15
 """After a Newton step s at distance d from the nearer end of [0, 1] the error is about s²/d; below this it is none."""
 _FREE_STEPS = 16
 """Newton steps of pivot and followers together. Rows that need more settle the followers before each move, in brackets."""
@@ -63,6 +65,8 @@ class SlopeCurve:
         Largest membership at which t′ is finite: 1, or the float below if t′ has a pole at 1.
     floor : float
         Below this membership t′ underflows; 0 if it does not.
+    steepest : float
+        t′ at ``largest``.
     """
 
     derivative: Callable[[Any], Any]
@@ -70,19 +74,19 @@ class SlopeCurve:
     at_zero: float
     largest: float
     floor: float
+    steepest: float
 
     @classmethod
     def of(cls, derivative: Callable[[Any], Any], second_derivative: Callable[[Any], Any]) -> SlopeCurve:
         """Look at the ends of t′."""
         with np.errstate(all="ignore"):
-            at_zero, above_zero, at_one = np.asarray(derivative(np.array([0.0, 1e-300, 1.0])), dtype=np.float64)
-            at_zero = float(at_zero if math.isfinite(at_zero) else above_zero)
-            largest = 1.0 if math.isfinite(at_one) else 1.0 - 0.5 * _EPS
+            slopes = np.asarray(derivative(np.array([0.0, 1e-300, 1.0 - 0.5 * _EPS, 1.0])), dtype=np.float64).tolist()
+            at_zero = slopes[0] if math.isfinite(slopes[0]) else slopes[1]
+            largest, steepest = (1.0, slopes[3]) if math.isfinite(slopes[3]) else (1.0 - 0.5 * _EPS, slopes[2])
             if at_zero > _SMALLEST_SLOPE:
-                return cls(derivative, second_derivative, at_zero, largest, 0.0)
-            grid = np.geomspace(_LEAST, 1.0, 129)
-            first = int(np.argmax(derivative(grid) > _SMALLEST_SLOPE))
-        return cls(derivative, second_derivative, 0.0, largest, float(grid[first]) if first else 0.0)
+                return cls(derivative, second_derivative, at_zero, largest, 0.0, steepest)
+            first = int(np.argmax(derivative(_GRID) > _SMALLEST_SLOPE))
+        return cls(derivative, second_derivative, 0.0, largest, float(_GRID[first]) if first else 0.0, steepest)
 
     @property
     def has_pole(self) -> bool:
@@ -117,33 +121,25 @@ class SlopeCurve:
         It is taken where t′ is nearly straight: log(t′ − t′(0)) against log u, exact for every u^m; in the upper half
         log t′ against u, or against log(1 − u) if t′ has a pole at 1.
         """
-        upper = u > 0.5
+        upper = (u > 0.5) if self.has_pole else None
+        gap, width, gain = wanted - point.height, point.width, 1.0
         if self.at_zero:
-            above = np.where(upper, wanted, wanted - self.at_zero)
-            here = np.where(upper, point.height, point.height - self.at_zero)
+            above, here = wanted - self.at_zero, point.height - self.at_zero
+            if upper is not None:
+                above, here = np.where(upper, wanted, above), np.where(upper, point.height, here)
             gap = np.log(above / here)
-            width = point.width * (here / point.height)
+            width = width * (here / point.height)
             gain = wanted / above
-        else:
-            gap, width, gain = wanted - point.height, point.width, 1.0
         step = gap * width
-        rising = wanted > point.height
-        if self.has_pole:
-            room = np.where(upper, u - 1.0, u)
-            bend = np.exp(step / room)
-            free = u + room * (bend - 1.0)
+        room = u if upper is None else np.where(upper, u - 1.0, u)
+        bend = np.exp(step / room)
+        new = free = u + room * (bend - 1.0)
+        if upper is not None:
             # Nothing seen from one half tells how far to go in the other.
             new = np.where(upper, np.maximum(free, 0.5 * u), np.minimum(free, 0.5 + 0.5 * u))
-        else:
-            climbs = upper & rising
-            straight = climbs & (u + step <= 1.0)
-            room = np.where(climbs, u - 1.0, u)
-            bend = np.exp(step / room)
-            new = free = np.where(straight, u + step, u + room * (bend - 1.0))
-            bend = np.where(straight, 1.0, bend)
         # An invalid step comes from t′(u) = t′(0): upwards, and unknown how far.
         new = np.maximum(np.fmin(new, high), _LEAST)
-        return _Pull(new, rising, np.where(new == free, bend * width * gain, point.width))
+        return _Pull(new, wanted > point.height, np.where(new == free, bend * width * gain, point.width))
 
 
 def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
@@ -194,25 +190,26 @@ def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
     U[:, 0] = 1.0
     with np.errstate(all="ignore"):
         # A cluster at a distance of t′(1)/t′(0) or more gets nothing even if the nearest one has all.
-        steepest = float(curve.derivative(np.float64(curve.largest)))
-        reachable = np.isfinite(distances) & (distances * curve.at_zero < steepest)
+        reachable = np.isfinite(distances) & (distances * curve.at_zero < curve.steepest)
         left = np.flatnonzero(reachable[:, 1:2])
         if left.size == 0:
             return U
         rows = _Rows(curve, distances[left], reachable[left])
+        pending = np.ones(len(left), dtype=bool)
         for k in range(_MAX_STEPS):
             strict = k >= _FREE_STEPS
             trial = rows.follow(strict=strict)
-            done = trial.solved if k < _MAX_STEPS - 1 else np.ones(len(left), dtype=bool)
-            n_done = np.count_nonzero(done)
-            if n_done:
-                U[left[done]] = trial.corrected()[done]
-                if n_done == len(left):
-                    break
+            done = pending & trial.solved if k < _MAX_STEPS - 1 else pending
+            pending = pending & ~done
+            n_pending = np.count_nonzero(pending)
+            if n_pending < len(pending):
+                U[left[done]] = trial.corrected(done)
+            if n_pending == 0:
+                break
             rows.move(trial, strict=strict)
-            if n_done:
-                left = left[~done]
-                rows.keep(~done)
+            if 2 * n_pending <= len(left):
+                rows.keep(pending)
+                left, pending = left[pending], pending[pending]
     return U
 
 
@@ -228,9 +225,9 @@ class _Trial(NamedTuple):
     correction: FloatArray
     response: FloatArray
 
-    def corrected(self) -> FloatArray:
-        """The memberships after the last Newton step of all of them together: rows sum to one."""
-        U = np.maximum(self.U + self.correction, 0.0)
+    def corrected(self, rows: BoolArray) -> FloatArray:
+        """Memberships of some rows after a last Newton step of all of them together: they sum to one."""
+        U = np.maximum(self.U[rows] + self.correction[rows], 0.0)
         return np.asarray(U / U.sum(axis=1, keepdims=True))
 
 
@@ -239,12 +236,12 @@ class _Rows:
 
     def __init__(self, curve: SlopeCurve, distances: FloatArray, reachable: BoolArray) -> None:
         self.curve = curve
-        self.distances = distances
+        self.distances, self.reachable = distances, reachable
         # Memberships fall from left to right, so that the i-th is at most 1/i.
         shares = 1.0 / np.arange(1, distances.shape[1] + 1)
         points = 1.0 / distances
         points /= points.sum(axis=1, keepdims=True)
-        self.points = np.clip(points, 0.1 * points[:, :1], np.minimum(shares, curve.largest))
+        self.points = np.minimum(np.maximum(points, 0.1 * points[:, :1]), np.minimum(shares, curve.largest))
         self.pivots = np.ones(len(distances), dtype=np.intp)
         self.starts = distances.shape[1] * np.arange(len(distances))
         self.low = np.zeros_like(distances)
@@ -265,9 +262,7 @@ class _Rows:
         # Clusters as far away as the pivot share its membership exactly, also where t′ is too flat to tell.
         same = ratios == 1.0
         wanted = curve.scaled(self._at_pivots(point.height), ratios)
-        active = self.high > 0
-        if curve.at_zero:
-            active &= (wanted > curve.at_zero) | same
+        active = ((wanted > curve.at_zero) & self.reachable) | same if curve.at_zero else self.reachable
         new, rising, response = curve.pull(u, point, wanted, self.cap)
         error = np.abs(new - u)
         if strict:
@@ -276,17 +271,15 @@ class _Rows:
             new = np.where(inside, new, _middle(self.below, self.above))
             error = self.last_step = np.where(inside, error, self.above - self.below)
             self.below, self.above = np.where(same, u, self.below), np.where(same, u, self.above)
-        new = np.where(same, self._at_pivots(u), new)
-        response = np.where(same, point.width, response)
-        response = np.where(active, np.fmin(np.maximum(response, _FAINT), 1.0 / _FAINT), 0.0)
-        U = np.where(active, new, 0.0)
+        U = np.where(active, np.where(same, self._at_pivots(u), new), 0.0)
+        response = np.where(active, np.fmin(np.where(same, point.width, response), 1.0 / _FAINT) + _FAINT, 0.0)
         missing = 1.0 - U.sum(axis=1)
         correction = response * (missing / response.sum(axis=1))[:, None]
         error = np.where(active & ~same, error, 0.0)
         rounding = curve.rounding(point)
-        settled = _is_small(error, u, rounding).all(axis=1) if strict else np.ones(len(u), dtype=bool)
         solved = _is_small(error + np.abs(correction), u, rounding).all(axis=1)
-        return _Trial(U, np.where(active, new, u), active, settled, solved, missing, correction, response)
+        settled = _is_small(error, u, rounding).all(axis=1) if strict else np.ones_like(solved)
+        return _Trial(U, np.where(active, U, u), active, settled, solved, missing, correction, response)
 
     def move(self, trial: _Trial, *, strict: bool) -> None:
         """Move the pivots by Newton's step, and if strict, between bounds that only shrink."""
@@ -299,19 +292,24 @@ class _Rows:
             self.high = np.where(lowered, np.minimum(self.high, above), self.high)
         target = np.minimum(trial.U + trial.correction, self.curve.largest)
         fits = (target > self.low) & (target < self.high)
+        pivots = np.where(fits, trial.response, 0.0).argmax(axis=1)
+        # With one active cluster the next is the pivot: it was found reachable, so it gets something.
+        found = fits.any(axis=1) & trial.active[:, 1]
         if strict:
             # Where Newton does not halve what is missing, bisection of the widest bounds does its part.
             size = np.abs(trial.missing)
             stalled = moves & (size > 0.5 * self.last_missing)
             self.last_missing = np.where(stalled, np.inf, np.where(moves, size, self.last_missing))
-            fits &= ~stalled[:, None]
-        pivots = np.where(fits, trial.response, 0.0).argmax(axis=1)
-        found = fits.any(axis=1) & (trial.active[:, 1] | ~moves)
-        if not found.all():
-            pivots = np.where(found, pivots, (self.high - self.low)[:, 1:].argmax(axis=1) + 1)
+            found &= ~stalled
+        all_found = bool(found.all())
+        if not all_found:
+            widest = (self.high - self.low)[:, 1:].argmax(axis=1) + 1
+            pivots = np.where(found, pivots, np.where(trial.active[:, 1], widest, 1))
         self.pivots = np.where(moves, pivots, self.pivots)
-        at_pivots = self._at_pivots
-        values = np.where(at_pivots(fits), at_pivots(target), _middle(at_pivots(self.low), at_pivots(self.high)))
+        values = self._at_pivots(target)
+        if not all_found:
+            middle = _middle(self._at_pivots(self.low), self._at_pivots(self.high))
+            values = np.where(found[:, None], values, middle)
         self.points = trial.points
         self.points.reshape(-1)[(self.starts + self.pivots)[moves]] = values[moves, 0]
         if strict:
