@@ -194,7 +194,7 @@ def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
         left = np.flatnonzero(reachable[:, 1:2])
         if left.size == 0:
             return U
-        rows = _Rows(curve, distances[left], reachable[left])
+        rows = _Rows(curve, distances[left].T.copy(), reachable[left].T.copy())
         pending = np.ones(len(left), dtype=bool)
         for k in range(_MAX_STEPS):
             strict = k >= _FREE_STEPS
@@ -203,7 +203,7 @@ def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
             pending = pending & ~done
             n_pending = np.count_nonzero(pending)
             if n_pending < len(pending):
-                U[left[done]] = trial.corrected(done)
+                U[left[done]] = trial.corrected(done).T
             if n_pending == 0:
                 break
             rows.move(trial, strict=strict)
@@ -214,7 +214,7 @@ def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
 
 
 class _Trial(NamedTuple):
-    """Memberships that follow from the pivots of their rows, to first order."""
+    """Memberships (n_clusters, n_rows) that follow from the pivots, to first order, and what their sums miss."""
 
     U: FloatArray
     points: FloatArray
@@ -227,32 +227,34 @@ class _Trial(NamedTuple):
 
     def corrected(self, rows: BoolArray) -> FloatArray:
         """Memberships of some rows after a last Newton step of all of them together: they sum to one."""
-        U = np.maximum(self.U[rows] + self.correction[rows], 0.0)
-        return np.asarray(U / U.sum(axis=1, keepdims=True))
+        U = np.maximum(self.U[:, rows] + self.correction[:, rows], 0.0)
+        return np.asarray(U / U.sum(axis=0))
 
 
 class _Rows:
-    """Rows under work: the points where t′ is evaluated, the pivots among them, and bounds of the solution."""
+    """Rows under work: the points where t′ is evaluated, the pivots among them, and bounds of the solution.
+
+    Arrays are (n_clusters, n_rows): the rows are many and the clusters few, and numpy is fast along many.
+    """
 
     def __init__(self, curve: SlopeCurve, distances: FloatArray, reachable: BoolArray) -> None:
         self.curve = curve
         self.distances, self.reachable = distances, reachable
-        # Memberships fall from left to right, so that the i-th is at most 1/i.
-        shares = 1.0 / np.arange(1, distances.shape[1] + 1)
+        n_clusters, n_rows = distances.shape
+        # Memberships fall from first to last, so that the i-th is at most 1/i.
+        shares = 1.0 / np.arange(1, n_clusters + 1)[:, None]
         points = 1.0 / distances
-        points /= points.sum(axis=1, keepdims=True)
-        self.points = np.minimum(np.maximum(points, 0.1 * points[:, :1]), np.minimum(shares, curve.largest))
-        self.pivots = np.ones(len(distances), dtype=np.intp)
-        self.starts = distances.shape[1] * np.arange(len(distances))
-        self.low = np.zeros_like(distances)
-        self.high = np.where(reachable, 1.001 * shares, 0.0)
-        self.cap = np.minimum(self.high, curve.largest)
+        points /= points.sum(axis=0)
+        self.points = np.minimum(np.maximum(points, 0.1 * points[0]), np.minimum(shares, curve.largest))
+        self.pivots = np.ones(n_rows, dtype=np.intp)
+        self.numbers = np.arange(n_rows)
+        self.low, self.high = np.zeros_like(distances), np.where(reachable, 1.001 * shares, 0.0)
         self.below, self.above = self.low, self.high
         self.last_step = np.full_like(distances, np.inf)
-        self.last_missing = np.full(len(distances), np.inf)
+        self.last_missing = np.full(n_rows, np.inf)
 
     def _at_pivots(self, values: FloatArray) -> FloatArray:
-        return values.reshape(-1)[self.starts + self.pivots][:, None]
+        return values[self.pivots, self.numbers]
 
     def follow(self, *, strict: bool) -> _Trial:
         """One Newton step of all memberships towards the multiplier that their pivot sets."""
@@ -263,63 +265,70 @@ class _Rows:
         same = ratios == 1.0
         wanted = curve.scaled(self._at_pivots(point.height), ratios)
         active = ((wanted > curve.at_zero) & self.reachable) | same if curve.at_zero else self.reachable
-        new, rising, response = curve.pull(u, point, wanted, self.cap)
+        new, rising, response = curve.pull(u, point, wanted, np.minimum(self.high, curve.largest))
         error = np.abs(new - u)
         if strict:
-            self.below, self.above = np.where(rising, u, self.below), np.where(rising, self.above, u)
-            inside = (self.below <= new) & (new <= self.above) & (error <= 0.5 * self.last_step)
-            new = np.where(inside, new, _middle(self.below, self.above))
-            error = self.last_step = np.where(inside, error, self.above - self.below)
-            self.below, self.above = np.where(same, u, self.below), np.where(same, u, self.above)
+            new, error = self._bracketed(new, error, rising, same)
         U = np.where(active, np.where(same, self._at_pivots(u), new), 0.0)
         response = np.where(active, np.fmin(np.where(same, point.width, response), 1.0 / _FAINT) + _FAINT, 0.0)
-        missing = 1.0 - U.sum(axis=1)
-        correction = response * (missing / response.sum(axis=1))[:, None]
+        missing = 1.0 - U.sum(axis=0)
+        correction = response * (missing / response.sum(axis=0))
         error = np.where(active & ~same, error, 0.0)
         rounding = curve.rounding(point)
-        solved = _is_small(error + np.abs(correction), u, rounding).all(axis=1)
-        settled = _is_small(error, u, rounding).all(axis=1) if strict else np.ones_like(solved)
+        solved = _is_small(error + np.abs(correction), u, rounding).all(axis=0)
+        settled = _is_small(error, u, rounding).all(axis=0) if strict else np.ones_like(solved)
         return _Trial(U, np.where(active, U, u), active, settled, solved, missing, correction, response)
 
+    def _bracketed(
+        self, new: FloatArray, step: FloatArray, rising: BoolArray, same: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Followers inside what is known of them at this multiplier, or its middle, and how far off they may be."""
+        u = self.points
+        below, above = np.where(rising, u, self.below), np.where(rising, self.above, u)
+        inside = (below <= new) & (new <= above) & (step <= 0.5 * self.last_step)
+        self.last_step = np.where(inside, step, above - below)
+        self.below, self.above = np.where(same, u, below), np.where(same, u, above)
+        return np.where(inside, new, _middle(below, above)), self.last_step
+
     def move(self, trial: _Trial, *, strict: bool) -> None:
-        """Move the pivots by Newton's step, and if strict, between bounds that only shrink."""
-        moves = trial.settled
-        if strict:
-            raised = (moves & (trial.missing > 0))[:, None]
-            lowered = (moves & (trial.missing < 0))[:, None]
-            self.low = np.where(raised, np.maximum(self.low, self.below), self.low)
-            above = np.where(trial.active, self.above, 0.0)
-            self.high = np.where(lowered, np.minimum(self.high, above), self.high)
+        """Move the pivots by Newton's step; if strict, only those of settled rows, between bounds that shrink."""
+        newton = self._tighten(trial) if strict else trial.settled
         target = np.minimum(trial.U + trial.correction, self.curve.largest)
         fits = (target > self.low) & (target < self.high)
-        pivots = np.where(fits, trial.response, 0.0).argmax(axis=1)
+        pivots = np.where(fits, trial.response, 0.0).argmax(axis=0)
         # With one active cluster the next is the pivot: it was found reachable, so it gets something.
-        found = fits.any(axis=1) & trial.active[:, 1]
-        if strict:
-            # Where Newton does not halve what is missing, bisection of the widest bounds does its part.
-            size = np.abs(trial.missing)
-            stalled = moves & (size > 0.5 * self.last_missing)
-            self.last_missing = np.where(stalled, np.inf, np.where(moves, size, self.last_missing))
-            found &= ~stalled
+        found = newton & fits.any(axis=0) & trial.active[1]
         all_found = bool(found.all())
         if not all_found:
-            widest = (self.high - self.low)[:, 1:].argmax(axis=1) + 1
-            pivots = np.where(found, pivots, np.where(trial.active[:, 1], widest, 1))
-        self.pivots = np.where(moves, pivots, self.pivots)
+            widest = (self.high - self.low).argmax(axis=0)
+            pivots = np.where(found, pivots, np.where(trial.active[1] | ~newton, widest, 1))
+        self.pivots = np.where(trial.settled, pivots, self.pivots)
         values = self._at_pivots(target)
         if not all_found:
-            middle = _middle(self._at_pivots(self.low), self._at_pivots(self.high))
-            values = np.where(found[:, None], values, middle)
-        self.points = trial.points
-        self.points.reshape(-1)[(self.starts + self.pivots)[moves]] = values[moves, 0]
+            values = np.where(found, values, _middle(self._at_pivots(self.low), self._at_pivots(self.high)))
         if strict:
-            self.below = np.where(moves[:, None], self.low, self.below)
-            self.above = np.where(moves[:, None], self.high, self.above)
-            self.last_step = np.where(moves[:, None], np.inf, self.last_step)
+            self.points = trial.points
+            values = np.where(trial.settled, values, self._at_pivots(trial.points))
+        else:
+            # The followers go along to first order.
+            self.points = np.where(trial.active, np.maximum(target, 0.25 * trial.points), trial.points)
+        self.points[self.pivots, self.numbers] = values
+
+    def _tighten(self, trial: _Trial) -> BoolArray:
+        """Tighten the bounds of settled rows; says where Newton keeps halving what is missing."""
+        settled, size = trial.settled, np.abs(trial.missing)
+        self.low = np.where(settled & (trial.missing > 0), np.maximum(self.low, self.below), self.low)
+        above = np.where(trial.active, self.above, 0.0)
+        self.high = np.where(settled & (trial.missing < 0), np.minimum(self.high, above), self.high)
+        stalled = settled & (size > 0.5 * self.last_missing)
+        self.last_missing = np.where(stalled, np.inf, np.where(settled, size, self.last_missing))
+        self.below, self.above = np.where(settled, self.low, self.below), np.where(settled, self.high, self.above)
+        self.last_step = np.where(settled, np.inf, self.last_step)
+        return ~stalled
 
     def keep(self, rows: BoolArray) -> None:
         """Drop the rows that are solved."""
         for name, values in vars(self).items():
-            if name not in ("curve", "starts"):
-                setattr(self, name, values[rows])
-        self.starts = self.starts[: len(self.pivots)]
+            if name != "curve":
+                setattr(self, name, values[..., rows])
+        self.numbers = np.arange(len(self.pivots))
