@@ -28,6 +28,10 @@ _NEGLIGIBLE = 1e-15
 """After a Newton step s at distance d from the nearer end of [0, 1] the error is about s²/d; below this it is none."""
 _FREE_STEPS = 16
 """Newton steps of pivot and followers together. Rows that need more settle the followers before each move, in brackets."""
+_WORTH_DROPPING = 1000
+"""Memberships under work from which on dropping solved rows is cheaper than carrying them along."""
+_NEAR = 1e-3
+"""While every row still changes by more than this, none is checked for its end."""
 _FAINT = 1e-100
 """Bounds of du / d log μ, from which only shares are formed: nothing overflows, and no active cluster has share zero."""
 _MAX_STEPS = 500
@@ -42,10 +46,9 @@ class _Point(NamedTuple):
 
 
 class _Pull(NamedTuple):
-    """Newton's step from u towards a wanted slope, whether that is steeper than t′(u), and du / d log μ behind it."""
+    """Where Newton's step from u towards a wanted slope leads, and du / d log μ there."""
 
     new: FloatArray
-    rising: BoolArray
     response: FloatArray
 
 
@@ -95,7 +98,7 @@ class SlopeCurve:
 
     def at(self, u: FloatArray) -> _Point:
         """Height and width at memberships of at least ``_LEAST``."""
-        held = np.maximum(u, self.floor)
+        held = np.maximum(u, self.floor) if self.floor else u
         slope = self.derivative(held)
         width = slope / self.second_derivative(held)
         if self.at_zero:
@@ -139,7 +142,7 @@ class SlopeCurve:
             new = np.where(upper, np.maximum(free, 0.5 * u), np.minimum(free, 0.5 + 0.5 * u))
         # An invalid step comes from t′(u) = t′(0): upwards, and unknown how far.
         new = np.maximum(np.fmin(new, high), _LEAST)
-        return _Pull(new, wanted > point.height, np.where(new == free, bend * width * gain, point.width))
+        return _Pull(new, np.where(new == free, bend * width * gain, point.width))
 
 
 def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
@@ -152,7 +155,7 @@ def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
         u, last = np.full_like(slope, 0.5), np.full_like(slope, np.inf)
         for _ in range(_MAX_STEPS):
             point = curve.at(u)
-            new, rising, _ = curve.pull(u, point, wanted, high)
+            new, rising = curve.pull(u, point, wanted, high).new, wanted > point.height
             low, high = np.where(rising, u, low), np.where(rising, high, u)
             step = np.abs(new - u)
             inside = (low <= new) & (new <= high) & (step <= 0.5 * last)
@@ -207,7 +210,7 @@ def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
             if n_pending == 0:
                 break
             rows.move(trial, strict=strict)
-            if 2 * n_pending <= len(left):
+            if 2 * n_pending <= len(left) and trial.U.size >= _WORTH_DROPPING:
                 rows.keep(pending)
                 left, pending = left[pending], pending[pending]
     return U
@@ -248,7 +251,8 @@ class _Rows:
         self.points = np.minimum(np.maximum(points, 0.1 * points[0]), np.minimum(shares, curve.largest))
         self.pivots = np.ones(n_rows, dtype=np.intp)
         self.numbers = np.arange(n_rows)
-        self.low, self.high = np.zeros_like(distances), np.where(reachable, 1.001 * shares, 0.0)
+        self.low, self.high = np.zeros_like(distances), 1.001 * shares * reachable
+        self.ceiling = np.minimum(self.high, curve.largest)
         self.below, self.above = self.low, self.high
         self.last_step = np.full_like(distances, np.inf)
         self.last_missing = np.full(n_rows, np.inf)
@@ -265,19 +269,24 @@ class _Rows:
         same = ratios == 1.0
         wanted = curve.scaled(self._at_pivots(point.height), ratios)
         active = ((wanted > curve.at_zero) & self.reachable) | same if curve.at_zero else self.reachable
-        new, rising, response = curve.pull(u, point, wanted, np.minimum(self.high, curve.largest))
+        new, response = curve.pull(u, point, wanted, self.ceiling)
         error = np.abs(new - u)
         if strict:
-            new, error = self._bracketed(new, error, rising, same)
-        U = np.where(active, np.where(same, self._at_pivots(u), new), 0.0)
-        response = np.where(active, np.fmin(np.where(same, point.width, response), 1.0 / _FAINT) + _FAINT, 0.0)
+            new, error = self._bracketed(new, error, wanted > point.height, same)
+        free = active & ~same
+        points = np.where(free, new, np.where(same, self._at_pivots(u), u))
+        U = points * active
+        response = (np.fmin(np.where(same, point.width, response), 1.0 / _FAINT) + _FAINT) * active
         missing = 1.0 - U.sum(axis=0)
         correction = response * (missing / response.sum(axis=0))
-        error = np.where(active & ~same, error, 0.0)
-        rounding = curve.rounding(point)
-        solved = _is_small(error + np.abs(correction), u, rounding).all(axis=0)
-        settled = _is_small(error, u, rounding).all(axis=0) if strict else np.ones_like(solved)
-        return _Trial(U, np.where(active, U, u), active, settled, solved, missing, correction, response)
+        settled = solved = np.zeros(len(missing), dtype=bool)
+        error = error * free
+        change = error + np.abs(correction)
+        if strict or (change.max(axis=0) < _NEAR).any():
+            rounding = curve.rounding(point)
+            solved = _is_small(change, u, rounding).all(axis=0)
+            settled = _is_small(error, u, rounding).all(axis=0) if strict else solved
+        return _Trial(U, points, active, settled, solved, missing, correction, response)
 
     def _bracketed(
         self, new: FloatArray, step: FloatArray, rising: BoolArray, same: BoolArray
@@ -292,7 +301,8 @@ class _Rows:
 
     def move(self, trial: _Trial, *, strict: bool) -> None:
         """Move the pivots by Newton's step; if strict, only those of settled rows, between bounds that shrink."""
-        newton = self._tighten(trial) if strict else trial.settled
+        newton = self._tighten(trial) if strict else np.ones_like(trial.settled)
+        moves = trial.settled
         target = np.minimum(trial.U + trial.correction, self.curve.largest)
         fits = (target > self.low) & (target < self.high)
         pivots = np.where(fits, trial.response, 0.0).argmax(axis=0)
@@ -302,13 +312,13 @@ class _Rows:
         if not all_found:
             widest = (self.high - self.low).argmax(axis=0)
             pivots = np.where(found, pivots, np.where(trial.active[1] | ~newton, widest, 1))
-        self.pivots = np.where(trial.settled, pivots, self.pivots)
+        self.pivots = np.where(moves, pivots, self.pivots) if strict else pivots
         values = self._at_pivots(target)
         if not all_found:
             values = np.where(found, values, _middle(self._at_pivots(self.low), self._at_pivots(self.high)))
         if strict:
             self.points = trial.points
-            values = np.where(trial.settled, values, self._at_pivots(trial.points))
+            values = np.where(moves, values, self._at_pivots(trial.points))
         else:
             # The followers go along to first order.
             self.points = np.where(trial.active, np.maximum(target, 0.25 * trial.points), trial.points)
