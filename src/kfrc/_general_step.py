@@ -27,13 +27,13 @@ _GRID = np.geomspace(_LEAST, 1.0, 129)
 _NEGLIGIBLE = 1e-15
 """After a Newton step s at distance d from the nearer end of [0, 1] the error is about s²/d; below this it is none."""
 _FREE_STEPS = 16
-"""Newton steps of pivot and followers together. Rows that need more settle the followers before each move, in brackets."""
+"""Newton steps of pivot and followers together. Rows that need more settle the followers first, in brackets."""
 _WORTH_DROPPING = 1000
 """Memberships under work from which on dropping solved rows is cheaper than carrying them along."""
 _NEAR = 1e-3
 """While every row still changes by more than this, none is checked for its end."""
 _FAINT = 1e-100
-"""Bounds of du / d log μ, from which only shares are formed: nothing overflows, and no active cluster has share zero."""
+"""Smallest du / d log μ, and the largest inversely: only shares are formed of it, and none may be 0/0."""
 _MAX_STEPS = 500
 """Never reached: bisection alone ends earlier, also in the worst row."""
 
@@ -121,11 +121,12 @@ class SlopeCurve:
     def pull(self, u: FloatArray, point: _Point, wanted: FloatArray, high: FloatArray) -> _Pull:
         """Newton's step from u to where t′ has the wanted height, but not above ``high``.
 
-        It is taken where t′ is nearly straight: log(t′ − t′(0)) against log u, exact for every u^m; in the upper half
-        log t′ against u, or against log(1 − u) if t′ has a pole at 1.
+        It is taken where t′ is nearly straight: log(t′ − t′(0)) against log u, exact for every u^m, and in the upper
+        half log t′ against log(1 − u) if t′ has a pole at 1, exact for every root of 1 − u.
         """
         upper = (u > 0.5) if self.has_pole else None
-        gap, width, gain = wanted - point.height, point.width, 1.0
+        gap, width = wanted - point.height, point.width
+        gain: FloatArray | float = 1.0
         if self.at_zero:
             above, here = wanted - self.at_zero, point.height - self.at_zero
             if upper is not None:
@@ -148,9 +149,9 @@ class SlopeCurve:
 def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
     """(t′)⁻¹, with slopes outside [t′(0), t′(1)] mapped to 0 and 1."""
     with np.errstate(all="ignore"):
-        ends = np.asarray(curve.derivative(np.array([0.0, 1.0])), dtype=np.float64)
+        steepest = math.inf if curve.has_pole else curve.steepest
         wanted = slope if curve.at_zero else np.log(slope)
-        outside = ~((slope > curve.at_zero) & (slope < ends[1]))
+        outside = ~((slope > curve.at_zero) & (slope < steepest))
         low, high = np.full_like(slope, _LEAST), np.full_like(slope, curve.largest)
         u, last = np.full_like(slope, 0.5), np.full_like(slope, np.inf)
         for _ in range(_MAX_STEPS):
@@ -163,7 +164,7 @@ def invert(curve: SlopeCurve, slope: FloatArray) -> FloatArray:
             error = np.where(inside, step, high - low)
             if np.all(_is_small(error, u, curve.rounding(point)) | outside):
                 break
-        return np.where(slope <= curve.at_zero, 0.0, np.where(slope >= ends[1], 1.0, u))
+        return np.where(slope <= curve.at_zero, 0.0, np.where(slope >= steepest, 1.0, u))
 
 
 def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
@@ -279,13 +280,14 @@ class _Rows:
         response = (np.fmin(np.where(same, point.width, response), 1.0 / _FAINT) + _FAINT) * active
         missing = 1.0 - U.sum(axis=0)
         correction = response * (missing / response.sum(axis=0))
-        settled = solved = np.zeros(len(missing), dtype=bool)
+        settled: BoolArray = np.zeros(missing.shape, dtype=bool)
+        solved = settled
         error = error * free
         change = error + np.abs(correction)
         if strict or (change.max(axis=0) < _NEAR).any():
             rounding = curve.rounding(point)
-            solved = _is_small(change, u, rounding).all(axis=0)
-            settled = _is_small(error, u, rounding).all(axis=0) if strict else solved
+            solved = np.all(_is_small(change, u, rounding), axis=0)
+            settled = np.all(_is_small(error, u, rounding), axis=0) if strict else solved
         return _Trial(U, points, active, settled, solved, missing, correction, response)
 
     def _bracketed(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,9 +24,9 @@ _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 class Fuzzifier(Registered, ABC):
     """An increasing, strictly convex t: [0, 1] → [0, 1] with t(0) = 0 and t(1) = 1.
 
-    A subclass supplies ``value``, ``derivative`` and ``second_derivative``; everything else follows from them here,
-    slowly and correctly. The four fuzzifiers of the paper override with closed forms what the base class finds by
-    bisection, and are tested against it.
+    A subclass supplies ``value``, ``derivative`` and ``second_derivative``; everything else follows from them here.
+    They are called with arrays, and may be infinite at 0 and 1. The four fuzzifiers of the paper override with closed
+    forms what the base class finds by Newton's method, and are tested against it.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Fuzzifier(Registered, ABC):
             below = m
         return math.inf
 
-    def _inverse_kappas(self, n_clusters: int) -> Iterator[tuple[float, float]]:
+    def _inverse_kappas(self, n_clusters: int) -> tuple[tuple[float, float], ...]:
         """1/κ along m from next to the hard limit up to the largest m, on a grid dense enough to bracket by."""
         low, high = self.m_range.low, self.m_range.high
         if math.isfinite(high):
@@ -148,11 +148,20 @@ class Fuzzifier(Registered, ABC):
             steps = steps if high in self.m_range else steps[:-1]
         else:
             steps = low + 2.0 ** np.arange(-40, _LARGEST_M_STEP, 0.25)
-        with np.errstate(all="ignore"):
-            for m in steps.tolist():
-                value = self.with_m(m).inverse_kappa(n_clusters)
-                if math.isfinite(value):
-                    yield m, value
+        path = tuple(steps.tolist())
+        any_m = self.with_m(path[0])
+        try:
+            return _inverse_kappas_at(any_m, n_clusters, path)
+        except TypeError:  # a field that cannot be hashed
+            return _inverse_kappas_at.__wrapped__(any_m, n_clusters, path)
+
+
+@lru_cache(maxsize=32)
+def _inverse_kappas_at(t: Fuzzifier, n_clusters: int, path: tuple[float, ...]) -> tuple[tuple[float, float], ...]:
+    """Pairs (m, 1/κ) where 1/κ is finite. An automatic choice asks for the same ones once for every candidate."""
+    with np.errstate(all="ignore"):
+        pairs = ((m, t.with_m(m).inverse_kappa(n_clusters)) for m in path)
+        return tuple((m, value) for m, value in pairs if math.isfinite(value))
 
 
 @dataclass(frozen=True)

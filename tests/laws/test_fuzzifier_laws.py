@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from kfrc.fuzzifiers import Fuzzifier, Power
 from bisection import bisected_inverse_derivative, bisected_memberships
+from kfrc.fuzzifiers import Fuzzifier, Power
 from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
 
 ALGEBRA = 1e-10
