@@ -52,6 +52,77 @@ class PlainPower(Fuzzifier):
         return self.m * (self.m - 1) * u ** (self.m - 2)
 
 
+@dataclass(frozen=True)
+class TwoPowers(Fuzzifier):
+    """t(u) = (u^m + u^{2m}) / 2: t′(0) = 0 without being a power."""
+
+    m: float = 2.0
+
+    def value(self, u):
+        return (u**self.m + u ** (2 * self.m)) / 2
+
+    def derivative(self, u):
+        return self.m * (u ** (self.m - 1) + 2 * u ** (2 * self.m - 1)) / 2
+
+    def second_derivative(self, u):
+        m = self.m
+        return m * ((m - 1) * u ** (m - 2) + 2 * (2 * m - 1) * u ** (2 * m - 2)) / 2
+
+
+@dataclass(frozen=True)
+class NaiveRoot(Fuzzifier):
+    """1 − (1 − u)^{1/m} written down without a thought of u = 1, where t′ and t″ are infinite."""
+
+    m: float = 2.0
+
+    def value(self, u):
+        return 1 - (1 - u) ** (1 / self.m)
+
+    def derivative(self, u):
+        return (1 - u) ** (1 / self.m - 1) / self.m
+
+    def second_derivative(self, u):
+        return (1 - 1 / self.m) / self.m * (1 - u) ** (1 / self.m - 2)
+
+
+@dataclass(frozen=True)
+class Hyperbola(Fuzzifier):
+    """t(u) = u / (m − (m − 1) u), the recipe of CONTRIBUTING.md."""
+
+    m: float = 2.0
+
+    def value(self, u):
+        return u / (self.m - (self.m - 1) * u)
+
+    def derivative(self, u):
+        return self.m / (self.m - (self.m - 1) * u) ** 2
+
+    def second_derivative(self, u):
+        return 2 * self.m * (self.m - 1) / (self.m - (self.m - 1) * u) ** 3
+
+
+@dataclass(frozen=True)
+class General(Fuzzifier):
+    """Another fuzzifier's t, with everything else from the base class."""
+
+    of: Fuzzifier = None
+
+    def __post_init__(self):
+        pass
+
+    def value(self, u):
+        return self.of.value(u)
+
+    def derivative(self, u):
+        return self.of.derivative(u)
+
+    def second_derivative(self, u):
+        return self.of.second_derivative(u)
+
+
+USER_FUZZIFIERS = [Blend, PlainPower, TwoPowers, NaiveRoot, Hyperbola]
+
+
 def examples_of(family):
     """The examples that every named class of a family brings along."""
     return [example for cls in family.registry.values() for example in cls.examples()]
@@ -90,10 +161,21 @@ def fuzzifiers():
     return st.builds(build_fuzzifier, members(Fuzzifier), st.floats(0, 1))
 
 
+def user_fuzzifiers():
+    """Fuzzifiers as users write them, from nearly hard to very fuzzy."""
+    fuzziness = st.floats(math.log(NEAR_HARD), math.log(FUZZIEST)).map(lambda log: 1.0 + math.exp(log))
+    return st.builds(lambda cls, m: cls(m), st.sampled_from(USER_FUZZIFIERS), fuzziness)
+
+
+def general_fuzzifiers():
+    """Every registered fuzzifier and every user's one, with the membership step of the base class."""
+    return st.one_of(fuzzifiers().map(lambda t: General(of=t)), user_fuzzifiers())
+
+
 @st.composite
-def distance_rows(draw, max_clusters=7, decades=4.0):
+def distance_rows(draw, max_clusters=7, decades=4.0, min_clusters=2):
     """Positive distances of a few samples to a few centers, several decades apart."""
-    n_clusters = draw(st.integers(2, max_clusters))
+    n_clusters = draw(st.integers(min_clusters, max_clusters))
     n_samples = draw(st.integers(1, 6))
     logs = draw(
         st.lists(st.floats(-decades, decades), min_size=n_samples * n_clusters, max_size=n_samples * n_clusters)

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import brentq
 
+from kfrc._general_step import SlopeCurve, general_memberships, invert
 from kfrc._membership_step import active_prefix, solve_rows
 from kfrc._numerics import Interval
 from kfrc._registry import Registered
 from kfrc.typing import FloatArray
 
-__all__ = ["ComplementaryRoot", "Exponential", "Fuzzifier", "Interval", "Power", "Quadratic"]
+__all__ = [
+    "ComplementaryRoot",
+    "Exponential",
+    "Fuzzifier",
+    "Interval",
+    "Power",
+    "Quadratic",
+    "resolve_fuzzifier",
+]
 
-_BISECTIONS = 200  # enough to exhaust float64 even for multipliers that start 300 decades apart
 _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 
 
@@ -26,9 +34,9 @@ _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 class Fuzzifier(Registered, ABC):
     """An increasing, strictly convex t: [0, 1] → [0, 1] with t(0) = 0 and t(1) = 1.
 
-    A subclass supplies ``value``, ``derivative`` and ``second_derivative``; everything else follows from them here,
-    slowly and correctly. The four fuzzifiers of the paper override with closed forms what the base class finds by
-    bisection, and are tested against it.
+    A subclass supplies ``value``, ``derivative`` and ``second_derivative``; everything else follows from them here.
+    They are called with arrays, and may be infinite at 0 and 1. The four fuzzifiers of the paper override with closed
+    forms what the base class finds by Newton's method, and are tested against it.
 
     Parameters
     ----------
@@ -87,15 +95,8 @@ class Fuzzifier(Registered, ABC):
 
     def inverse_derivative(self, slope: Any) -> FloatArray:
         """(t′)⁻¹, with slopes outside [t′(0), t′(1)] mapped to 0 and 1."""
-        slope = np.asarray(slope, dtype=np.float64)
-        low, high = np.zeros_like(slope), np.ones_like(slope)
-        with np.errstate(divide="ignore", over="ignore"):
-            for _ in range(60):
-                middle = 0.5 * (low + high)
-                below = self.derivative(middle) < slope
-                low, high = np.where(below, middle, low), np.where(below, high, middle)
-            at_zero = slope <= self.derivative(np.float64(0.0))
-        return np.where(at_zero, 0.0, high)
+        curve = SlopeCurve.of(self.derivative, self.second_derivative)
+        return invert(curve, np.asarray(slope, dtype=np.float64))
 
     def memberships(self, distances: FloatArray) -> FloatArray:
         """Exact minimizer of Σ_i t(u_i) A_i over the simplex, for every row at once.
@@ -113,24 +114,8 @@ class Fuzzifier(Registered, ABC):
         return solve_rows(distances, self._positive_memberships, ordered=self._needs_order)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        """Membership step for rows sorted ascending whose first entry is 1: here by bisection on the multiplier."""
-        # Σ_i (t′)⁻¹(μ / A_i) increases with μ. At μ = t′(1/c) no cluster has more than 1/c, as every A_i ≥ 1; at
-        # μ = t′(1) · max A every cluster at a finite distance is full. The root lies in between.
-        finite = np.isfinite(distances)
-        largest = np.where(finite, distances, 1.0).max(axis=1)
-        steepest = float(self.derivative(np.float64(1.0 - 1e-15)))
-        flattest = float(self.derivative(np.float64(1.0 / distances.shape[1])))
-        log_low = np.full(len(distances), math.log(flattest) - 1.0)
-        log_high = np.log(largest) + math.log(steepest) + 1.0
-        for _ in range(_BISECTIONS):
-            log_mu = 0.5 * (log_low + log_high)
-            total = self.inverse_derivative(np.exp(log_mu)[:, None] / distances).sum(axis=1)
-            low = total < 1
-            log_low, log_high = np.where(low, log_mu, log_low), np.where(low, log_high, log_mu)
-            if np.all(log_high - log_low <= 1e-15 * np.abs(log_high)):
-                break
-        U = self.inverse_derivative(np.exp(log_high)[:, None] / distances)
-        return U / U.sum(axis=1, keepdims=True)
+        """Membership step for rows sorted ascending whose first entry is 1: here from t′ and t″ alone."""
+        return general_memberships(SlopeCurve.of(self.derivative, self.second_derivative), distances)
 
     def kappa(self, n_clusters: int) -> float:
         """κ(t_m, 1/c) = 2 t′² / (t t″) at 1/c (Corollary 3.2.1)."""
@@ -164,7 +149,7 @@ class Fuzzifier(Registered, ABC):
             below = m
         return math.inf
 
-    def _inverse_kappas(self, n_clusters: int) -> Iterator[tuple[float, float]]:
+    def _inverse_kappas(self, n_clusters: int) -> tuple[tuple[float, float], ...]:
         """1/κ along m from next to the hard limit up to the largest m, on a grid dense enough to bracket by."""
         low, high = self.m_range.low, self.m_range.high
         if math.isfinite(high):
@@ -172,11 +157,20 @@ class Fuzzifier(Registered, ABC):
             steps = steps if high in self.m_range else steps[:-1]
         else:
             steps = low + 2.0 ** np.arange(-40, _LARGEST_M_STEP, 0.25)
-        with np.errstate(all="ignore"):
-            for m in steps.tolist():
-                value = self.with_m(m).inverse_kappa(n_clusters)
-                if math.isfinite(value):
-                    yield m, value
+        path = tuple(steps.tolist())
+        any_m = self.with_m(path[0])
+        try:
+            return _inverse_kappas_at(any_m, n_clusters, path)
+        except TypeError:  # a field that cannot be hashed
+            return _inverse_kappas_at.__wrapped__(any_m, n_clusters, path)
+
+
+@lru_cache(maxsize=32)
+def _inverse_kappas_at(t: Fuzzifier, n_clusters: int, path: tuple[float, ...]) -> tuple[tuple[float, float], ...]:
+    """Pairs (m, 1/κ) where 1/κ is finite. An automatic choice asks for the same ones once for every candidate."""
+    with np.errstate(all="ignore"):
+        pairs = ((m, t.with_m(m).inverse_kappa(n_clusters)) for m in path)
+        return tuple((m, value) for m, value in pairs if math.isfinite(value))
 
 
 @dataclass(frozen=True)

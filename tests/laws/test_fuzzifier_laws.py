@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,36 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from bisection import bisected_inverse_derivative, bisected_memberships
 from kfrc.fuzzifiers import ComplementaryRoot, Fuzzifier, Power
 from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
 
 ALGEBRA = 1e-10
-
-
-@dataclass(frozen=True)
-class Bisected(Fuzzifier):
-    """Another fuzzifier's t, with the membership step of the base class."""
-
-    of: Fuzzifier = None
-
-    def __post_init__(self):
-        pass
-
-    def value(self, u):
-        return self.of.value(u)
-
-    def derivative(self, u):
-        return self.of.derivative(u)
-
-    def second_derivative(self, u):
-        return self.of.second_derivative(u)
-
-    def inverse_derivative(self, slope):
-        return self.of.inverse_derivative(slope)
-
-
-def bisect(t, distances):
-    return Bisected(of=t).memberships(distances)
 
 
 interior = st.floats(1e-3, 1 - 1e-3)
@@ -138,7 +112,7 @@ def test_inverse_derivative_undoes_the_derivative(t, u):
 
 @given(fuzzifiers(), st.floats(1e-6, 1e6))
 def test_closed_form_of_the_inverse_derivative_equals_bisection(t, slope):
-    u = float(Fuzzifier.inverse_derivative(t, slope))
+    u = float(bisected_inverse_derivative(t, slope))
     inside = min(max(u, 1e-9), 1 - 1e-9)
     slack = 1e-14 * t.derivative(inside) / t.second_derivative(inside)
     assert float(t.inverse_derivative(slope)) == pytest.approx(u, abs=1e-10 + 10 * slack)
@@ -154,7 +128,7 @@ def test_memberships_lie_on_the_simplex(t, distances):
 
 @given(fuzzifiers(), distance_rows(decades=2.0))
 def test_closed_form_memberships_equal_bisection(t, distances):
-    assert_allclose(t.memberships(distances), bisect(t, distances), rtol=0, atol=ALGEBRA)
+    assert_allclose(t.memberships(distances), bisected_memberships(t, distances), rtol=0, atol=ALGEBRA)
 
 
 @given(fuzzifiers(), distance_rows(decades=2.0), st.integers(0, 2**32 - 1))
