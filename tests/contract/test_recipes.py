@@ -27,7 +27,6 @@ TESTS = [
     "tests/unit/test_judges.py",
 ]
 DRAWING = ["test_fuzzifier_laws", "test_spectrum_laws"]  # draw their members, so no id of theirs has a name
-LONG = "test_critical_m_separates"  # ten thousands of steps, each by bisection for a fuzzifier without closed forms
 MISTAKES = {
     "fuzzifier": ("(self.m - 1) * u) ** 2", "(self.m - 1) * u) ** 3", "test_derivatives_are_the_slopes"),
     "kernel": ("return a * np.exp(-a)", "return -a * np.exp(-a)", "test_derivative_is_the_slope"),
@@ -147,7 +146,7 @@ def test_recipes_keep_the_laws_of_their_families_inside_the_library(tmp_path):
     where = run_python(tmp_path, "-c", "import kfrc; print(kfrc.__file__, kfrc.FuzzyCMeans.__name__)").stdout
     assert where.split() == [str(tmp_path / "src" / "kfrc" / "__init__.py"), "FuzzyCMeans"]
     keywords = " or ".join([recipe.name for recipe in RECIPES] + DRAWING)
-    run, outcomes = run_tests(tmp_path, f"({keywords}) and not {LONG}")
+    run, outcomes = run_tests(tmp_path, keywords)
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr
     for recipe in RECIPES:
         exercised = [test for test in outcomes if recipe.name in test]
