@@ -6,6 +6,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from kfrc_app.report.geometry import sample_rows
+from kfrc_app.report.palette import blend_colors, cluster_colors
+from kfrc_app.report.path import count_distinct, fuzzifier_path, m_grid
+from kfrc_app.report.profiles import cluster_profiles, robust_scale, weighted_medians
+from kfrc_app.report.reliability import has_majority_label
+from kfrc_app.report.text import choice_sentences, clean, count_sentences, isolate, number, reliability_sentences
 from sklearn.datasets import load_iris, load_wine
 
 from kfrc import KFRC, TrivialPartitionWarning, UniformCollapseWarning
@@ -13,12 +19,6 @@ from kfrc.exceptions import NoStructureWarning
 from kfrc.spectrum import leading_spectrum
 from kfrc_app.report import render_html, summarize
 from kfrc_app.report.charts import path_chart, reliability_chart
-from kfrc_app.report.geometry import sample_rows
-from kfrc_app.report.palette import blend_colors, cluster_colors
-from kfrc_app.report.path import count_distinct, fuzzifier_path, m_grid
-from kfrc_app.report.profiles import cluster_profiles, robust_scale, weighted_medians
-from kfrc_app.report.reliability import has_majority_label
-from kfrc_app.report.text import choice_sentences, clean, count_sentences, isolate, number, reliability_sentences
 
 HOSTILE = [
     "<script>alert(1)</script>",
