@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from kfrc_app.comparison import compare_methods, methods
 
 import kfrc
 from kfrc import FRC, KFRC
-from kfrc_app import comparison
+from kfrc_app.facts import comparison
+from kfrc_app.facts.comparison import compare_methods, methods
 
 
 @pytest.fixture(scope="module")
