@@ -462,9 +462,7 @@ def test_number_of_clusters_shows_its_evidence():
     facts = summarize(model, iris)
     count, table = facts.cluster_count, model.cluster_count_
     assert [row.n_clusters for row in count.numbers] == [1, 2, 3, 4]
-    np.testing.assert_allclose(
-        [row.behind for row in count.numbers], table["evidence"] - table["evidence"].max()
-    )
+    np.testing.assert_allclose([row.behind for row in count.numbers], table["evidence"] - table["evidence"].max())
     assert [row.wins for row in count.numbers] == table["wins"].tolist()
     assert [row.n_clusters for row in count.numbers if row.chosen] == [model.n_clusters_]
     text = text_of(render_html(facts), "choice")
