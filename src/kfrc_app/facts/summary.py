@@ -161,7 +161,7 @@ class Facts:
     @cached_property
     def reliability(self) -> Reliability | None:
         """Memberships against the judge's probabilities and the labels."""
-        return reliability_facts(self.model, self.labels)
+        return reliability_facts(self.model, None if self.fit.collapsed else self.labels)
 
     @cached_property
     def shown(self) -> IntArray:
