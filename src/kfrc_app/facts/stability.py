@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.metrics import pairwise_distances
 
-from kfrc import FANNY, FCM, FRC, KFRC
+from kfrc import FCM, KFRC
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
@@ -147,12 +148,14 @@ def plain_eigenvalue(X: FloatArray) -> float:
 def _leading_eigenvalue(model: FuzzyClusterer, X: FloatArray) -> float | None:
     if isinstance(model, FCM):
         return plain_eigenvalue(X)
-    if not isinstance(model, FRC | FANNY):
-        return None  # its distances are no fixed matrix
+    metric = getattr(model, "metric", None)
+    if metric is None:
+        return None  # no relational method: its distances are no fixed matrix
     beta = getattr(model, "beta_", 0.0)
-    if model.metric == "sqeuclidean" and beta == 0:
+    if metric == "sqeuclidean" and beta == 0:
         return plain_eigenvalue(X)
-    R = X if model.metric == "precomputed" else model._pairwise(X, X)
+    options = model.get_params().get("metric_params") or {}
+    R = X if metric == "precomputed" else pairwise_distances(X, metric=metric, **options)
     if beta != 0:  # what NERFCM had to add to every dissimilarity of two rows
         R = R + beta * (1.0 - np.eye(len(R)))
     return leading_eigenvalue(R)
