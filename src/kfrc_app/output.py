@@ -6,6 +6,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from kfrc.exceptions import KFRCError
@@ -62,7 +63,7 @@ def write_folder(
     """
     check_output(path, force=force, folder=True)
     made = _missing_parents(path)
-    staged = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial"
+    staged = _staging(path)
     done = False
     try:
         staged.mkdir(parents=True)
@@ -96,27 +97,59 @@ def write_file(path: Path, content: str, *, force: bool = False) -> None:
     """
     check_output(path, force=force, folder=False)
     made = _missing_parents(path)
-    staged = path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial"
     done = False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(staged, content)
-        os.replace(staged, path)
+        replace_file(path, content, temporary=_staging(path))
         done = True
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
-        staged.unlink(missing_ok=True)
         if not done:
             _remove_empty(made)
 
 
+def replace_file(path: Path, content: str | bytes, *, temporary: Path) -> None:
+    """Put a file in its place in full or not at all, also when the process is killed or the disk is full.
+
+    Parameters
+    ----------
+    path : Path
+    content : str or bytes
+    temporary : Path
+        Where it is written first: a name in the same folder that does not exist.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; then nothing is left behind, and what was there is still there.
+    """
+    try:
+        _write(temporary, content)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    with suppress(OSError):  # the rename made durable, where folders can be synchronized
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 def _write(path: Path, content: str | bytes) -> None:
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
+    """Write a new file, byte for byte on the disk."""
+    view = memoryview(content.encode("utf-8") if isinstance(content, str) else content)
+    with path.open("xb", buffering=0) as file:
+        while view:
+            view = view[os.write(file.fileno(), view) :]
         os.fsync(file.fileno())  # a full disk or a failing one shows here, before anything is renamed
+
+
+def _staging(path: Path) -> Path:
+    """A name beside a path under which its content is made complete."""
+    return path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial"
 
 
 def _existing_parent(path: Path) -> Path:

@@ -6,7 +6,8 @@ import pytest
 from sklearn.datasets import load_wine
 
 from kfrc import KFRC
-from kfrc_app.report import render_html, summarize
+from kfrc_app.report import headline, render_html, summarize
+from kfrc_app.report.pictures import picture_data
 
 pytestmark = pytest.mark.browser
 
@@ -81,13 +82,13 @@ def test_opens_without_errors_and_without_requests(page, report):
     urls = requests(page)
     assert [url for url in urls if not url.startswith("data:")] == [report[0].as_uri()]
     assert page.get_log("browser") == []
-    assert page.find_element("id", "headline").text == report[1]["headline"]["sentence"]
+    assert page.find_element("id", "headline").text == headline(report[1]).sentence
 
 
 def test_slider_changes_picture_and_numbers(page, report):
     from selenium.webdriver.common.keys import Keys
 
-    path = report[1]["path"]
+    path = picture_data(report[1])["path"]
     slider = by_id(page, "m-slider")
     shown = {name: page.execute_script(PIXELS, name) for name in ("band-canvas", "path-sphere")}
     assert float(page.find_element("id", "m-value").text) == pytest.approx(path["steps"][path["fitted"]]["m"], rel=0.01)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from kfrc_app.comparison import methods
+from kfrc_app.facts.comparison import methods
 
 
 def test_every_method_appears_once(run, iris_csv):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.metrics import adjusted_rand_score
 
 from kfrc import KFRC
 from kfrc.fuzzifiers import Fuzzifier
@@ -213,3 +214,26 @@ def test_as_a_program(run_program, iris_csv, tmp_path):
     assert ended.document["source"] == "standard input"
     assert pd.read_csv(io.BytesIO((tmp_path / "out" / MEMBERSHIPS).read_bytes())).shape == (150, 5)
     assert run_program("fit", iris_csv, code=2).out == ""
+
+
+def test_blank_labels_give_the_same_agreement_everywhere(run, iris_frame, tmp_path):
+    frame = iris_frame.copy()
+    frame.loc[::3, "species"] = ""
+    frame.to_csv(tmp_path / "iris.csv", index=False)
+    labeled = ("--label-column", "species")
+    shown = run("fit", tmp_path / "iris.csv", "-c", 3, "-o", tmp_path / "out", *labeled)
+    summary = json.loads((tmp_path / "out" / SUMMARY).read_text(encoding="utf-8"))["agreement"]
+    found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)["label"].to_numpy()
+    known = (frame["species"] != "").to_numpy()
+    expected = adjusted_rand_score(frame["species"][known], found[known])
+    assert summary["adjusted_rand"] == pytest.approx(expected, abs=1e-12)
+    assert (summary["n_known"], summary["n_rows"]) == (100, 150)
+    assert f"adjusted Rand index          {expected:.3f}" in shown.out
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"adjusted Rand index\n<strong>{expected:.3g}</strong>" in report
+    for text in (shown.out, report):
+        assert "labels known for 100 of 150 rows" in text
+    compared = run("compare", tmp_path / "iris.csv", "-c", 3, *labeled, "--json").document
+    assert compared["methods"][0]["adjusted_rand"] == pytest.approx(expected, abs=1e-12)
+    assert compared["n_known_labels"] == 100
+    assert "(labels known for 100 of 150 rows)" in run("compare", tmp_path / "iris.csv", "-c", 3, *labeled).out

@@ -9,9 +9,11 @@ from rich.console import Console
 
 from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say, say_notes
-from kfrc_app.cli.render import NARROW, line, number, table, title
-from kfrc_app.comparison import MAX_SILHOUETTE_ROWS, MethodResult, compare_methods, methods
-from kfrc_app.table import DataError, Missing, read_table
+from kfrc_app.cli.render import NARROW, fixed, line, table, title
+from kfrc_app.facts.agreement import coverage, is_known
+from kfrc_app.facts.comparison import MAX_SILHOUETTE_ROWS, MethodResult, compare_methods, methods
+from kfrc_app.facts.text import words
+from kfrc_app.tables import DataError, Missing, read_table
 
 
 def compare(
@@ -46,6 +48,7 @@ def compare(
         results = compare_methods(
             found.data, n_clusters, labels=found.labels, seed=seed, observe=observe, prepare=watcher.attach
         )
+    n_known = 0 if found.labels is None else int(is_known(found.labels).sum())
     say_notes(notes)
     if json:
         print_json(
@@ -53,18 +56,20 @@ def compare(
                 "n_rows": len(found.data),
                 "n_columns": found.data.shape[1],
                 "n_clusters": n_clusters,
+                "n_known_labels": n_known,
                 "methods": [asdict(result) for result in results],
                 "notes": notes,
             }
         )
         return
-    _show(output(), results, labeled=found.labels is not None)
+    _show(output(), results, n_known=n_known, n_rows=len(found.data))
     for result in results:
         for note in result.notes:
             say(result.method, note, "yellow")
 
 
-def _show(console: Console, results: Sequence[MethodResult], *, labeled: bool) -> None:
+def _show(console: Console, results: Sequence[MethodResult], *, n_known: int, n_rows: int) -> None:
+    labeled = n_known > 0
     narrow = console.width < NARROW
     title(console, "Every method on the standardized columns")
     titles = [
@@ -78,15 +83,15 @@ def _show(console: Console, results: Sequence[MethodResult], *, labeled: bool) -
     titles += [("ARI", "right"), ("AMI", "right")] if labeled else []
     rows = []
     for result in results:
-        judged = [number(result.adjusted_rand), number(result.adjusted_mutual_info)] if labeled else []
+        judged = [fixed(result.adjusted_rand), fixed(result.adjusted_mutual_info)] if labeled else []
         rows.append(
             [
                 result.method,
-                number(result.seconds, 2),
-                result.status.replace("_", " "),
-                number(result.uniformity),
-                number(result.partition_coefficient),
-                number(result.fuzzy_silhouette),
+                fixed(result.seconds, 2),
+                words(result.status),
+                fixed(result.uniformity),
+                fixed(result.partition_coefficient),
+                fixed(result.fuzzy_silhouette),
                 *judged,
             ]
         )
@@ -95,4 +100,7 @@ def _show(console: Console, results: Sequence[MethodResult], *, labeled: bool) -
     silhouette = "FS" if narrow else "silhouette"
     line(console, f"{silhouette}: fuzzy silhouette, higher is better; a collapsed fit has none.", "dim")
     if labeled:
-        line(console, "ARI, AMI: agreement with the labels, which no method saw.", "dim")
+        known = coverage(n_known, n_rows)
+        line(
+            console, f"ARI, AMI: agreement with the labels, which no method saw{f' ({known})' if known else ''}.", "dim"
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
+
+from kfrc_app.facts.text import plain
 
 PLAIN_WIDTH = 100
 """Columns of output that goes to a file or a pipe."""
@@ -71,20 +72,7 @@ def print_json(document: dict[str, Any]) -> None:
 
 def dump_json(document: dict[str, Any]) -> str:
     """A JSON document with a final newline; infinite and undefined numbers become null."""
-    return json.dumps(jsonable(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def jsonable(value: Any) -> Any:
-    """The same data in what JSON can hold."""
-    if isinstance(value, dict):
-        return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [jsonable(item) for item in value]
-    if hasattr(value, "tolist"):
-        return jsonable(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
+    return json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 @dataclass

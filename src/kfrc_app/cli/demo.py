@@ -16,7 +16,7 @@ from kfrc_app.cli.fit import Settings, fit_table, show_files
 from kfrc_app.cli.render import show_fit
 from kfrc_app.cli.results import ALL_FILES
 from kfrc_app.output import check_output, write_folder
-from kfrc_app.table import Table
+from kfrc_app.tables import Table
 
 N_CLUSTERS = 3
 SHORT_NAMES = {"od280/od315_of_diluted_wines": "od280/od315"}
@@ -50,7 +50,7 @@ def demo(
         with_report=True,
     )
     write_folder(out, files, force=force, obsolete=ALL_FILES)
-    say_notes(facts["notes"])
+    say_notes(facts.notes)
     show_fit(output(), facts)
     show_files(out, files)
     console = output()

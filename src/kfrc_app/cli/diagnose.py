@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import Any
 
@@ -11,13 +10,14 @@ from rich.console import Console
 from rich.text import Text
 
 from kfrc import KFRC
-from kfrc_app import diagnosis
 from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
-from kfrc_app.cli.render import heading, line, number, plural, table, title
-from kfrc_app.diagnosis import Diagnosis, Outlook
-from kfrc_app.fitting import warnings_as_notes
-from kfrc_app.table import DataError, Missing, read_table
+from kfrc_app.cli.render import fixed, heading, line, table, title
+from kfrc_app.facts import diagnosis
+from kfrc_app.facts.diagnosis import Diagnosis, Outlook
+from kfrc_app.facts.notes import warnings_as_notes
+from kfrc_app.facts.text import count, words
+from kfrc_app.tables import DataError, Missing, read_table
 
 _SHARED_WITH_FIT = frozenset({"data", "clusters", "columns", "drop", "label_column", "id_column", "missing", "seed"})
 
@@ -79,14 +79,14 @@ def _outlook_facts(outlook: Outlook) -> dict[str, Any]:
     return {
         "leading_eigenvalue": outlook.leading_eigenvalue,
         "fuzzifiers": [
-            asdict(found) | {"collapses_at_default": found.collapses, "never_collapses": math.isinf(found.critical_m)}
+            asdict(found) | {"collapses_at_default": found.collapses, "never_collapses": found.never_collapses}
             for found in outlook.fuzzifiers
         ],
     }
 
 
 def _show(console: Console, result: Diagnosis, facts: dict[str, Any]) -> None:
-    sizes = f"{plural(result.n_rows, 'row')}, {plural(result.n_columns, 'column')}, {result.n_clusters} clusters"
+    sizes = f"{count(result.n_rows, 'row')}, {count(result.n_columns, 'column')}, {result.n_clusters} clusters"
     title(console, f"Will it collapse? ({sizes})")
     line(console, result.verdict)
     _show_outlook(console, "Plain squared distances, standardized columns", result.plain)
@@ -104,13 +104,13 @@ def _show_outlook(console: Console, distances: str, outlook: Outlook) -> None:
     heading(console, f"{distances}: λ₁ = {outlook.leading_eigenvalue:.3f}")
     rows = []
     for found in outlook.fuzzifiers:
-        never = math.isinf(found.critical_m)
+        never = found.never_collapses
         verdict = "safe at any m" if never else "collapses" if found.collapses else "safe below m*"
         rows.append(
             [
-                found.name.replace("_", " "),
-                number(found.threshold),
-                "never" if never else number(found.critical_m),
+                words(found.name),
+                fixed(found.threshold),
+                "never" if never else fixed(found.critical_m),
                 f"{found.default_m:g}",
                 verdict,
             ]

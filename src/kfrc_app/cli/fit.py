@@ -9,15 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from kfrc import FRC, KFRC
-from kfrc.stability import leading_eigenvalue
 from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
 from kfrc_app.cli.render import show_fit
-from kfrc_app.cli.results import ALL_FILES, render_report, result_files
-from kfrc_app.cli.summary import stability_facts, summarize_fit
-from kfrc_app.fitting import warnings_as_notes
+from kfrc_app.cli.results import ALL_FILES, result_files
+from kfrc_app.facts import Facts, summarize, summary_document
+from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.output import check_output, write_folder
-from kfrc_app.table import STANDARD_INPUT, DataError, Missing, Table, read_dissimilarities, read_table
+from kfrc_app.tables import STANDARD_INPUT, DataError, Missing, Table, read_dissimilarities, read_table
 
 _TABLE_ONLY = (
     "kernel",
@@ -124,9 +123,9 @@ def fit(
         )
         facts, files = fit_table(found, settings, source=data, command=command, with_report=report)
     write_folder(out, files, force=force, obsolete=ALL_FILES)
-    say_notes(facts["notes"])
+    say_notes(facts.notes)
     if json:
-        print_json({**facts, "output": str(out), "files": sorted(files)})
+        print_json({**summary_document(facts), "output": str(out), "files": sorted(files)})
         return
     show_fit(output(), facts)
     show_files(out, files)
@@ -134,7 +133,7 @@ def fit(
 
 def fit_table(
     found: Table, settings: Settings, *, source: str, command: str, with_report: bool
-) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+) -> tuple[Facts, dict[str, str | bytes]]:
     """Cluster a table that was read; the facts, and the content of the output files.
 
     Parameters
@@ -147,7 +146,7 @@ def fit_table(
 
     Returns
     -------
-    facts : dict
+    facts : Facts
     files : dict
         Content by name.
     """
@@ -162,27 +161,24 @@ def fit_table(
         with warnings_as_notes(notes):
             model = watcher.attach(settings.make()).fit(found.data)
         model.set_callbacks()  # the model is saved, the progress bar is not
-        stability = stability_facts(model, float(model.eigenvalues_[0])) | {
-            "threshold": float(model.threshold_),
-            "stable": bool(model.stable_),
-        }
-        facts = summarize_fit(
-            model, stability=stability, source=source, command=command, seed=seed, notes=notes, labels=found.labels
+        facts = summarize(
+            model,
+            found.data,
+            ids=found.ids,
+            labels=found.labels,
+            notes=notes,
+            command=command,
+            source=source,
+            seed=seed,
         )
         page = None
         if with_report:
+            from kfrc_app.report import render_html
+
             bar.add_task("writing the report", total=None)
             with warnings_as_notes([]):
-                page = render_report(
-                    model,
-                    found.data,
-                    ids=found.ids,
-                    labels=found.labels,
-                    notes=notes,
-                    command=command,
-                    source=source,
-                )
-        files = result_files(model, found.ids, facts, page)
+                page = render_html(facts)
+        files = result_files(facts, page)
     return facts, files
 
 
@@ -193,9 +189,7 @@ def show_files(out: Path, files: dict[str, str | bytes]) -> None:
     console.print(f"Written to {out}/: {', '.join(files)}", soft_wrap=not console.is_terminal)
 
 
-def _fit_dissimilarities(
-    source: str, model: FRC, *, command: str, seed: int
-) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+def _fit_dissimilarities(source: str, model: FRC, *, command: str, seed: int) -> tuple[Facts, dict[str, str | bytes]]:
     found = read_dissimilarities(source)
     if len(found.matrix) <= model.n_clusters:
         raise DataError(f"{len(found.matrix)} rows are too few for {model.n_clusters} clusters")
@@ -203,7 +197,6 @@ def _fit_dissimilarities(
     with progress() as bar, warnings_as_notes(notes):
         FitProgress(bar, "clustering").attach(model).fit(found.matrix)
     model.set_callbacks()
-    stability = stability_facts(model, leading_eigenvalue(found.matrix.to_numpy()))
     source = "standard input" if source == STANDARD_INPUT else source
-    facts = summarize_fit(model, stability=stability, source=source, command=command, seed=seed, notes=notes)
-    return facts, result_files(model, found.ids, facts, None)
+    facts = summarize(model, found.matrix, ids=found.ids, notes=notes, command=command, source=source, seed=seed)
+    return facts, result_files(facts, None)

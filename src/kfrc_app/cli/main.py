@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from kfrc_app._missing import missing_package
 from kfrc_app.cli import compare, demo, diagnose, fit, predict, study
 from kfrc_app.cli.console import say_problem
 
@@ -24,7 +25,7 @@ class Verbs(TyperGroup):
         except BrokenPipeError:
             raise  # the reader of our output left: no problem of the data
         except ModuleNotFoundError as error:
-            say_problem(f"the package {error.name} is needed for this: pip install 'kfrc[app]'")
+            say_problem(missing_package(error))
         except MemoryError as error:
             say_problem(str(error) or "not enough memory for these data: use fewer rows")
         except (ValueError, OSError) as error:

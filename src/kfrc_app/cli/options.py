@@ -16,7 +16,7 @@ from kfrc.criteria import Criterion
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem
-from kfrc_app.table import Missing
+from kfrc_app.tables import Missing
 
 AUTO = "auto"
 SEARCH_LEVEL = "search"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -13,21 +12,26 @@ from rich.table import Table
 from rich.text import Text
 
 from kfrc_app.cli.console import one_line
+from kfrc_app.facts import Facts
+from kfrc_app.facts.agreement import Agreement
+from kfrc_app.facts.choice import Choice, CountChoice
+from kfrc_app.facts.clusters import Cluster, Sureness
+from kfrc_app.facts.fit import Fit
+from kfrc_app.facts.importance import Importance
+from kfrc_app.facts.stability import Stability
+from kfrc_app.facts.text import DASH, count, words
+from kfrc_app.facts.verdicts import CLEAR, MEMBERSHIP, UNSURE
 
 BAR_WIDTH = 24
 NARROW = 80
 SHOWN_COLUMNS = 20
-NONE = "–"
+SHOWN_NUMBERS = 4
+"""Numbers of clusters whose evidence is told."""
 
 
-def plural(count: int, noun: str) -> str:
-    """A count with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with fixed digits, or a dash."""
-    return NONE if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
+def fixed(value: float | None, digits: int = 3) -> str:
+    """A number with fixed digits, so that columns of them line up; or a dash."""
+    return DASH if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
 def title(console: Console, text: str) -> None:
@@ -79,120 +83,130 @@ def table(console: Console, columns: Sequence[tuple[str, str]], rows: Sequence[S
     console.file.write(text)
 
 
-_SURE, _FAIRLY_SURE = 0.9, 0.7
-"""Shares of resamples in which the judge must stay with a partition to be called so."""
-
-
-def show_fit(console: Console, facts: dict[str, Any]) -> None:
+def show_fit(console: Console, facts: Facts) -> None:
     """Print what a fit found."""
-    described = "dissimilarities" if facts["columns"] is None else plural(facts["n_columns"], "column")
-    rows, clusters = plural(facts["n_rows"], "row"), plural(facts["n_clusters"], "cluster")
-    title(console, f"{facts['source']}: {rows}, {described}, {clusters}")
-    if facts["columns"] is not None:
-        _show_columns(console, facts)
-    if facts["choice"] is not None:
-        _show_choice(console, facts)
-    _show_stability(console, facts)
-    _show_clusters(console, facts)
+    described = "dissimilarities" if facts.pairwise else count(facts.n_columns, "column")
+    title(console, f"{facts.source}: {count(facts.n_rows, 'row')}, {described}, {count(facts.n_clusters, 'cluster')}")
+    if facts.importance is not None:
+        _show_columns(console, facts.importance)
+    if facts.choice is not None:
+        _show_choice(console, facts.choice, facts.fit)
+    if facts.cluster_count is not None:
+        _show_count(console, facts.cluster_count, alone=facts.choice is None)
+    if facts.choice is not None:
+        _show_support(console, facts.choice)
+    if facts.stability is not None:
+        _show_stability(console, facts.stability, facts.fit, facts.n_clusters)
+    _show_clusters(console, facts.clusters)
+    _show_sureness(console, facts.sureness, facts.fit)
+    if facts.agreement is not None:
+        _show_agreement(console, facts.agreement)
 
 
-def _show_columns(console: Console, facts: dict[str, Any]) -> None:
-    columns = facts["columns"]
+def _show_columns(console: Console, importance: Importance) -> None:
+    columns = importance.columns
     heading(console, "Columns, most important first (small bandwidth: it counts)")
     narrow = console.width < NARROW
-    largest = max(column["importance"] for column in columns)
+    largest = max(column.weight for column in columns)
     width = BAR_WIDTH // 2 if narrow else BAR_WIDTH
     rows = []
     for column in columns[:SHOWN_COLUMNS]:
-        bar = "█" * max(1, round(width * column["importance"] / largest)) if column["importance"] > 0 else ""
-        bandwidth = column["bandwidth"]
-        cells = [column["name"], f"{bandwidth:.4g}" if math.isfinite(bandwidth) else "unused"]
+        bar = "█" * max(1, round(width * column.weight / largest)) if column.weight > 0 else ""
+        cells = [column.name, f"{column.bandwidth:.4g}" if math.isfinite(column.bandwidth) else "unused"]
         if not narrow:
-            cells.append(number(column["in_deviations"], 2))
-        rows.append([*cells, number(column["importance"]), bar])
+            cells.append(fixed(column.in_deviations, 2))
+        rows.append([*cells, fixed(column.weight), bar])
     titles = [("column", "left"), ("bandwidth", "right"), ("in s.d.", "right"), ("importance", "right"), ("", "bar")]
     if narrow:
         del titles[2]
     table(console, titles, rows)
     rest = columns[SHOWN_COLUMNS:]
     if rest:
-        share = sum(column["importance"] for column in rest)
-        line(console, f"and {plural(len(rest), 'more column')}, together {share:.3f} of the importance")
-    line(console, f"effective number of columns: {facts['effective_n_columns']:.1f} of {len(columns)}")
+        share = sum(column.weight for column in rest)
+        line(console, f"and {count(len(rest), 'more column')}, together {share:.3f} of the importance")
+    line(console, f"effective number of columns: {importance.effective:.1f} of {len(columns)}")
 
 
-def _show_choice(console: Console, facts: dict[str, Any]) -> None:
-    choice = facts["choice"]
-    heading(console, f"Chosen among {plural(choice['n_candidates'], 'setting')}, without labels")
+def _show_choice(console: Console, choice: Choice, fit: Fit) -> None:
+    heading(console, f"Chosen among {count(choice.n_candidates, 'setting')}, without labels")
+    level, anisotropy = (DASH if value is None else f"{value:g}" for value in (fit.level, fit.max_anisotropy))
     table(
         console,
         [("", "left"), ("", "right"), ("", "left")],
         [
-            ["fuzziness m", f"{facts['m']:g}", f"of the {facts['fuzzifier'].replace('_', ' ')} fuzzifier"],
-            ["level", f"{facts['level']:g}", "mean log-bandwidth in standard deviations"],
-            ["anisotropy", f"{facts['max_anisotropy']:g}", "largest ratio of two bandwidths allowed"],
+            ["fuzziness m", f"{fit.m:g}", f"of the {words(fit.fuzzifier)} fuzzifier"],
+            ["level", level, "mean log-bandwidth in standard deviations"],
+            ["anisotropy", anisotropy, "largest ratio of two bandwidths allowed"],
         ],
     )
-    if choice["n_clusters"] is not None:
-        best = max(found["evidence"] for found in choice["n_clusters"])
-        nearest = sorted(choice["n_clusters"], key=lambda found: -found["evidence"])[:4]
-        behind = ", ".join(f"{found['n_clusters']} ({found['evidence'] - best:.0f})" for found in nearest)
-        line(console, f"number of clusters, with evidence relative to the best: {behind}")
-    support = choice["support"]
-    sure = "sure" if support >= _SURE else "fairly sure" if support >= _FAIRLY_SURE else "not sure: a coin toss"
-    line(console, f"the judge is {sure}: the same partition in {support:.0%} of resamples of the rows")
 
 
-def _show_stability(console: Console, facts: dict[str, Any]) -> None:
-    stability = facts["stability"]
-    heading(console, f"Can it collapse to 1/{facts['n_clusters']} everywhere?")
+def _show_count(console: Console, found: CountChoice, *, alone: bool) -> None:
+    if alone:
+        heading(console, "Number of clusters, chosen without labels")
+    behind = ", ".join(f"{number.n_clusters} ({number.behind:.0f})" for number in found.nearest[:SHOWN_NUMBERS])
+    line(console, f"number of clusters, with evidence relative to the best: {behind}")
+
+
+def _show_support(console: Console, choice: Choice) -> None:
+    if choice.support is not None:
+        share = f"the same partition in {choice.support:.0%} of resamples of the rows"
+        line(console, f"the judge is {choice.sureness}: {share}")
+
+
+def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters: int) -> None:
+    heading(console, f"Can it collapse to 1/{n_clusters} everywhere?")
     table(
         console,
         [("", "left"), ("", "left"), ("", "right")],
         [
-            ["leading eigenvalue", "λ₁", number(stability["leading_eigenvalue"])],
-            ["threshold", "τ", number(stability["threshold"])],
+            ["leading eigenvalue", "λ₁", fixed(stability.leading_eigenvalue)],
+            ["threshold", "τ", fixed(stability.threshold)],
         ],
     )
-    if facts["status"] == "collapsed":
+    if fit.collapsed:
         line(console, "It did: every membership is the same, and nothing was found. The notes say why.", "bold red")
-    elif stability["stable"]:
+    elif stability.stable:
         line(console, "λ₁ ≥ τ: no. No value of the fuzzifier m collapses.", "green")
     else:
-        critical, used = stability["critical_m"], facts["m"]
-        line(console, f"λ₁ < τ: yes, at every m from m* = {critical:.3f} on (m = {used:g} was used).", "yellow")
+        critical = f"m* = {stability.critical_m:.3f}"
+        line(console, f"λ₁ < τ: yes, at every m from {critical} on (m = {fit.m:g} was used).", "yellow")
 
 
-def _show_clusters(console: Console, facts: dict[str, Any]) -> None:
+def _show_clusters(console: Console, clusters: Sequence[Cluster]) -> None:
     heading(console, "Clusters")
     table(
         console,
         [("cluster", "left"), ("rows", "right"), ("mean membership of its rows", "right")],
-        [[str(found["label"]), str(found["n_rows"]), number(found["mean_membership"])] for found in facts["clusters"]],
+        [[str(found.label), str(found.n_rows), fixed(found.mean_membership)] for found in clusters],
     )
-    sure = facts["sureness"]
-    clear, unsure = sure["clear_from"], sure["unsure_below"]
+
+
+def _show_sureness(console: Console, sureness: Sureness, fit: Fit) -> None:
+    clear, likely, unsure = (found.word for found in MEMBERSHIP)
     heading(console, "How sure are the rows? (largest membership of a row)")
     table(
         console,
         [("", "left"), ("", "left"), ("", "right")],
         [
-            ["clear", f"{clear:g} and more", plural(sure["clear"], "row")],
-            ["likely", f"{unsure:g} to {clear:g}", plural(sure["likely"], "row")],
-            ["unsure", f"below {unsure:g}", plural(sure["unsure"], "row")],
+            [clear, f"{CLEAR:g} and more", count(sureness.n_clear, "row")],
+            [likely, f"{UNSURE:g} to {CLEAR:g}", count(sureness.n_likely, "row")],
+            [unsure, f"below {UNSURE:g}", count(sureness.n_unsure, "row")],
         ],
     )
-    line(
-        console, f"uniformity index U = {facts['uniformity']:.3f} (0: every row in one cluster, 1: all memberships 1/c)"
+    line(console, f"uniformity index U = {fit.uniformity:.3f} (0: every row in one cluster, 1: all memberships 1/c)")
+    line(console, f"status: {words(fit.status)} after {count(fit.n_iter, 'iteration')}")
+
+
+def _show_agreement(console: Console, agreement: Agreement) -> None:
+    heading(console, "For information only (the labels were not used above)")
+    table(
+        console,
+        [("", "left"), ("", "right")],
+        [
+            ["adjusted Rand index", fixed(agreement.adjusted_rand)],
+            ["adjusted mutual information", fixed(agreement.adjusted_mutual_info)],
+        ],
     )
-    line(console, f"status: {facts['status'].replace('_', ' ')} after {plural(facts['n_iter'], 'iteration')}")
-    if facts["agreement"] is not None:
-        heading(console, "For information only (the labels were not used above)")
-        table(
-            console,
-            [("", "left"), ("", "right")],
-            [
-                ["adjusted Rand index", number(facts["agreement"]["adjusted_rand"])],
-                ["adjusted mutual information", number(facts["agreement"]["adjusted_mutual_info"])],
-            ],
-        )
+    if agreement.coverage:
+        line(console, agreement.coverage)

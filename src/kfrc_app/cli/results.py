@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from kfrc_app.cli.console import dump_json
+from kfrc_app.facts import Facts, summary_document
 from kfrc_app.models import dump_model
 
 MEMBERSHIPS, MODEL, SUMMARY, REPORT = "memberships.csv", "model.skops", "summary.json", "report.html"
@@ -41,31 +41,13 @@ def to_csv(frame: pd.DataFrame) -> str:
     return buffer.getvalue()
 
 
-def result_files(model: Any, ids: Any, summary: dict[str, Any], report: str | None) -> dict[str, str | bytes]:
+def result_files(facts: Facts, report: str | None) -> dict[str, str | bytes]:
     """Content of every output file by name."""
     files: dict[str, str | bytes] = {
-        MEMBERSHIPS: to_csv(membership_table(ids, model.memberships_)),
-        MODEL: dump_model(model),
-        SUMMARY: dump_json(summary),
+        MEMBERSHIPS: to_csv(membership_table(facts.ids, facts.model.memberships_)),
+        MODEL: dump_model(facts.model),
+        SUMMARY: dump_json(summary_document(facts)),
     }
     if report is not None:
         files[REPORT] = report
     return files
-
-
-def render_report(
-    model: Any, data: pd.DataFrame, *, ids: Any, labels: Any, notes: Sequence[str], command: str, source: str
-) -> str:
-    """The report of a fit as an HTML page."""
-    from kfrc_app.report import render_html, summarize
-
-    facts = summarize(
-        model,
-        data,
-        ids=[str(name) for name in ids],
-        labels=None if labels is None else list(labels),
-        notes=list(notes),
-        command=command,
-        source=source,
-    )
-    return render_html(facts)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from kfrc import KFRC, KFRCError
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import ACCENT, Display, check_pair, column_names, hide_spines, plain_text
+from kfrc_app.displays.base import ACCENT, Display, hide_spines, plain_text
+from kfrc_app.facts import summarize
+from kfrc_app.facts.importance import by_importance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ class ImportanceDisplay(Display):
         self.weights = weights
         self.names = names
         self.effective_n_features = effective_n_features
-        self.order_ = np.argsort(-weights.round(3), kind="stable")[:max_columns]
+        self.order_ = by_importance(weights)[:max_columns]
 
     @classmethod
     def from_estimator(
@@ -74,11 +74,10 @@ class ImportanceDisplay(Display):
         **kwargs
             Passed to ``Axes.barh``.
         """
-        check_pair(model, X)
-        if model.importance_weights_ is None or model.effective_n_features_ is None:
+        facts = summarize(model, X)
+        if facts.importance is None or model.importance_weights_ is None:
             raise KFRCError("a precomputed kernel has no columns whose importance could be shown")
-        names = column_names(model, X)
-        display = cls(model.importance_weights_, names, model.effective_n_features_, max_columns)
+        display = cls(model.importance_weights_, list(facts.names), facts.importance.effective, max_columns)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:

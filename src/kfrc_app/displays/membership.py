@@ -8,8 +8,8 @@ import numpy as np
 
 from kfrc import KFRC
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import Display, check_pair, hide_spines
-from kfrc_app.report.geometry import sample_rows
+from kfrc_app.displays.base import Display, hide_spines
+from kfrc_app.facts import summarize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,13 +68,11 @@ class MembershipDisplay(Display):
         **kwargs
             Passed to ``Axes.imshow``.
         """
-        check_pair(model, X)
-        display = cls(model.memberships_[sample_rows(model.labels_, max_rows)])
+        facts = summarize(model, X, max_points=max_rows)
+        display = cls(model.memberships_[facts.shown])
         display.plot(ax, **kwargs)
-        if len(display.memberships) < len(model.memberships_):
-            display.ax_.set_ylabel(
-                f"sample of {len(display.memberships)} of {len(model.memberships_)} rows, by cluster"
-            )
+        if len(facts.shown) < facts.n_rows:
+            display.ax_.set_ylabel(f"sample of {len(facts.shown)} of {facts.n_rows} rows, by cluster")
         return display
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:

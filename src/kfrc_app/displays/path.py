@@ -9,8 +9,10 @@ import numpy as np
 
 from kfrc import KFRC, KFRCError
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import ACCENT, MARK, Display, check_pair, hide_spines
-from kfrc_app.report.path import MAX_PATH_ROWS, N_STEPS, FuzzifierPath, fuzzifier_path
+from kfrc_app.displays.base import ACCENT, MARK, Display, hide_spines
+from kfrc_app.facts import summarize
+from kfrc_app.facts.palette import ORANGE
+from kfrc_app.facts.path import MAX_PATH_ROWS, N_STEPS, FuzzifierPath, fuzzifier_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,10 +82,10 @@ class FuzzifierPathDisplay(Display):
         **kwargs
             Passed to ``Axes.plot``.
         """
-        data = check_pair(model, X)
-        if model.memberships_.shape[1] < 2:
+        facts = summarize(model, X)
+        if facts.n_clusters < 2:
             raise KFRCError("one cluster has no fuzziness to show: fit at least two")
-        path = fuzzifier_path(model, data, n_steps=n_steps, max_rows=max_rows)
+        path = fuzzifier_path(model, facts.X, n_steps=n_steps, max_rows=max_rows)
         interval = model.fuzzifier_.m_range
         return cls(path, interval.low, math.isfinite(interval.high)).plot(ax, **kwargs)
 
@@ -96,7 +98,7 @@ class FuzzifierPathDisplay(Display):
         fitted = path.m[path.fitted]
         ax.axvline(fitted, color="0.3", linestyle="--", linewidth=1, label=f"fitted $m$ = {fitted:.3g}")
         if path.merge is not None and path.merge.m <= path.m[-1]:
-            ax.axvline(path.merge.m, color="#E69F00", linestyle=":", label=f"merge bound {path.merge.m:.3g}")
+            ax.axvline(path.merge.m, color=ORANGE, linestyle=":", label=f"merge bound {path.merge.m:.3g}")
         if path.critical_m <= path.m[-1]:
             ax.axvline(path.critical_m, color=MARK, linestyle="-.", label=f"$m^*$ = {path.critical_m:.3g}")
         if not self.bounded:

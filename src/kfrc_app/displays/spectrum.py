@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC
-from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import ACCENT, MARK, PLAIN, Display, check_pair, hide_spines
-from kfrc_app.report.geometry import fitted_gram, sample_rows
+from kfrc_app.displays.base import ACCENT, MARK, PLAIN, Display, hide_spines
+from kfrc_app.facts import summarize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-
-_MAX_ROWS = 3000
 
 
 class SpectrumDisplay(Display):
@@ -76,16 +73,13 @@ class SpectrumDisplay(Display):
         **kwargs
             Passed to ``Axes.bar``.
         """
-        data = check_pair(model, X)
-        leading = model.eigenvalues_
-        rows = sample_rows(model.labels_, _MAX_ROWS)
-        n_wanted = min(n_eigenvalues, len(rows))
-        if n_wanted > len(leading):
-            further = spectrum_of(fitted_gram(model, data, rows), n_wanted).eigenvalues[len(leading) :]
-            leading = np.concatenate([leading, np.minimum(further, leading[-1])])
-        n_clusters = model.memberships_.shape[1]
-        threshold = model.fuzzifier_.threshold(n_clusters) if n_clusters > 1 else 0.0
-        return cls(leading, n_clusters, threshold, model.critical_m_).plot(ax, **kwargs)
+        facts = summarize(model, X, n_eigenvalues=n_eigenvalues)
+        assert facts.stability is not None  # a KFRC has both
+        assert facts.eigenvalues is not None
+        eigenvalues = facts.eigenvalues[: max(n_eigenvalues, len(model.eigenvalues_))]
+        return cls(eigenvalues, facts.n_clusters, facts.stability.threshold, facts.stability.critical_m).plot(
+            ax, **kwargs
+        )
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw on ``ax``, or on new axes."""

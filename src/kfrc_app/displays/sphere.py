@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC
-from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import Display, check_pair
-from kfrc_app.report.geometry import fitted_gram, sample_rows, sphere_coordinates
-from kfrc_app.report.palette import blend_colors, cluster_colors
+from kfrc_app.displays.base import Display
+from kfrc_app.facts import summarize
+from kfrc_app.facts.palette import blend_colors, cluster_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,10 +68,9 @@ class SphereDisplay(Display):
         **kwargs
             Passed to ``Axes3D.scatter``.
         """
-        data = check_pair(model, X)
-        rows = sample_rows(model.labels_, max_rows)
-        spectrum = spectrum_of(fitted_gram(model, data, rows), min(3, len(rows)))
-        return cls(sphere_coordinates(spectrum), model.memberships_[rows]).plot(ax, **kwargs)
+        facts = summarize(model, X, max_points=max_rows)
+        assert facts.sphere is not None  # a KFRC has one
+        return cls(facts.sphere, model.memberships_[facts.shown]).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw on three-dimensional ``ax``, or on new axes."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from kfrc_app.facts.palette import GREEN, OKABE_ITO
 from kfrc_app.study.design import PAPER_ANISOTROPIES, PAPER_CRITERIA
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+COLORS = OKABE_ITO[:5]
 SCORE = "fari_fuzzy"
 
 
@@ -74,7 +75,7 @@ def _effective_features(figure: Any, kfrc: pd.DataFrame) -> None:
             medians = [chosen[chosen["max_anisotropy"] == alpha]["w_eff"].median() for alpha in PAPER_ANISOTROPIES]
             axes.plot(positions, medians, "o-", color=color, ms=3, lw=1.2, label=criterion)
         axes.axhline(10, color="0.6", ls=":", lw=1)
-        axes.axhline(here["n_signal"].iloc[0], color="#009E73", ls="--", lw=1)
+        axes.axhline(here["n_signal"].iloc[0], color=GREEN, ls="--", lw=1)
         axes.set_yscale("log")
         axes.set_title(f"c = {c}, SNR = {_snr(snr)}", fontsize="small")
         axes.set_xticks(list(positions), [f"{alpha:g}".replace("inf", "∞") for alpha in PAPER_ANISOTROPIES])

@@ -9,6 +9,7 @@ import pandas as pd
 
 from kfrc import KFRC
 from kfrc.datasets import load_benchmark
+from kfrc_app.displays import SphereDisplay
 from kfrc_app.study.tables import pick_with_labels
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ def draw(records: pd.DataFrame, *, data_dir: str | None = None) -> Figure:
         Folder with the benchmark sets.
     """
     from matplotlib.figure import Figure
-
-    from kfrc_app.displays import SphereDisplay
 
     picked = pick_with_labels(records, "real")
     kfrc = picked[picked["method"].str.startswith("KFRC")].sort_values("fari_crisp", ascending=False, kind="stable")

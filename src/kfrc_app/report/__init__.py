@@ -1,6 +1,7 @@
-"""The report: facts of a fit as plain data, then one self-contained page."""
+"""The report: the facts of a fit as one self-contained page."""
 
+from kfrc_app.facts import summarize
 from kfrc_app.report.html import render_html
-from kfrc_app.report.summary import summarize
+from kfrc_app.report.sentences import headline
 
-__all__ = ["render_html", "summarize"]
+__all__ = ["headline", "render_html", "summarize"]

@@ -6,32 +6,55 @@ import base64
 import hashlib
 import json
 import math
+import platform
 import re
 from importlib import resources
 from typing import Any
 
-from kfrc_app.report.charts import bar, path_chart, reliability_chart, sparkline
-from kfrc_app.report.text import count, number
+import numpy as np
 
+import kfrc
+from kfrc_app.facts import Facts
+from kfrc_app.facts.palette import cluster_colors
+from kfrc_app.facts.text import DASH, clean, count, number, plain, words
+from kfrc_app.facts.verdicts import FEW_ROWS
+from kfrc_app.report.charts import bar, path_chart, reliability_chart, sparkline
+from kfrc_app.report.pictures import picture_data
+from kfrc_app.report.sentences import (
+    choice_introduction,
+    count_sentences,
+    headline,
+    margin_sentence,
+    reliability_sentences,
+    support_sentence,
+)
+
+SHOWN_COLUMNS = 100
+"""Columns that are listed, the most important ones."""
+
+_SHOWN_LABELS = 30
 _SCRIPTS = ("sphere.js", "report.js")
 _SATURATION = 3.0
 """Robust standard deviations at which the cells of the profiles have their full color."""
 
-_FUZZIFIER_WORDS = {"complementary_root": "complementary root"}
 
-
-def render_html(facts: dict[str, Any]) -> str:
+def render_html(facts: Facts) -> str:
     """A complete, self-contained page.
 
     Parameters
     ----------
-    facts : dict
-        From :func:`kfrc_app.report.summarize`.
+    facts : Facts
+        From :func:`kfrc_app.facts.summarize`, of a :class:`kfrc.KFRC`.
 
     Returns
     -------
     str
         HTML that needs no network, no server and no other file.
+
+    Raises
+    ------
+    ValueError
+        If the model is of another method: what the report explains is not there.
 
     Examples
     --------
@@ -46,6 +69,8 @@ def render_html(facts: dict[str, Any]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    if facts.eigenvalues is None:
+        raise ValueError(f"a report shows a KFRC, this is a {facts.fit.method}: use the facts themselves")
     environment = Environment(
         loader=PackageLoader("kfrc_app.report"),
         autoescape=True,
@@ -53,21 +78,119 @@ def render_html(facts: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=number, words=_words, percent=_percent, tint=_tint, breakable=_breakable)
+    filters = {"number": number, "words": words, "clean": clean, "breakable": _breakable}
+    environment.filters.update(filters, percent=_percent, share=_share, tint=_tint)
+    environment.tests.update(infinite=math.isinf)
     environment.globals.update(count=count, bar=bar)
     script = "\n".join(_read(name) for name in _SCRIPTS)
+    pictures = picture_data(facts)
     return environment.get_template("report.html.j2").render(
-        **facts,
-        title=_title(facts),
-        path_chart=None if facts["path"] is None else path_chart(facts["path"]),
-        reliability_chart=_reliability_chart(facts["reliability"]),
-        traces=[sparkline(start["trace"]) for start in facts["search"]["starts"]] if facts["search"] else [],
-        scale=_bar_scales(facts),
+        **_sections(facts),
+        **_told(facts),
+        **_charts(facts),
+        path=pictures["path"],
         style=Markup(_read("style.css")),
         script=Markup(script),
         script_hash=_hash(script),
-        island=Markup(embed_json(_island(facts))),
+        island=Markup(embed_json(pictures)),
     )
+
+
+def _sections(facts: Facts) -> dict[str, Any]:
+    """The facts under the names of the template."""
+    names = (
+        *("n_rows", "n_columns", "n_clusters", "fit", "sureness", "stability", "fuzzifiers", "importance"),
+        *("explained", "choice", "cluster_count", "search", "reliability", "agreement"),
+    )
+    path = facts.path
+    return {name: getattr(facts, name) for name in names} | {
+        "source": clean(facts.source, 300) if facts.source else "",
+        "notes": [clean(note, 1000) for note in (*facts.notes, *facts.remarks)],
+        "n_shown": len(facts.shown),
+        "eigenvalues": [] if facts.eigenvalues is None else facts.eigenvalues.tolist(),
+        "columns": () if facts.importance is None else facts.importance.columns[:SHOWN_COLUMNS],
+        "clusters": _clusters(facts),
+        "ambiguous": [
+            {"id": facts.ids[row.position], "surest": row.surest, "memberships": row.memberships}
+            for row in facts.ambiguous
+        ],
+        "profiles": _profiles(facts),
+        "n_path_rows": 0 if path is None else len(path.rows),
+        "merge_m": math.inf if path is None or path.merge is None else path.merge.m,
+        "classes": () if facts.agreement is None else facts.agreement.classes[:_SHOWN_LABELS],
+        "few_rows": FEW_ROWS,
+        "reproduce": {
+            "command": clean(facts.command, 4000) if facts.command else "",
+            "model": clean(" ".join(repr(facts.model).split()), 2000),
+            "versions": _versions(),
+        },
+    }
+
+
+def _told(facts: Facts) -> dict[str, Any]:
+    """The sentences of the page."""
+    choice, numbers, reliability = facts.choice, facts.cluster_count, facts.reliability
+    return {
+        "title": _title(facts),
+        "headline": headline(facts),
+        "introduction": "" if choice is None else choice_introduction(choice),
+        "support": "" if choice is None else support_sentence(choice),
+        "margin": "" if choice is None else margin_sentence(choice),
+        "count_sentences": [] if numbers is None else count_sentences(numbers),
+        "reliability_sentences": [] if reliability is None else reliability_sentences(reliability),
+    }
+
+
+def _charts(facts: Facts) -> dict[str, Any]:
+    """The charts of the page, and what the longest bar of each table stands for."""
+    interval = facts.model.fuzzifier_.m_range
+    bounded = math.isfinite(interval.high)
+    drawn = facts.reliability is not None and facts.reliability.bins
+    weights = [1.0] if facts.importance is None else [column.weight for column in facts.importance.columns]
+    behind = [] if facts.cluster_count is None else [found.behind for found in facts.cluster_count.numbers]
+    threshold = 0.0 if facts.stability is None else facts.stability.threshold
+    largest = max(*([] if facts.eigenvalues is None else facts.eigenvalues.tolist()), threshold, 1e-12)
+    return {
+        "path_chart": None if facts.path is None else path_chart(facts.path, float(interval.low), bounded),
+        "reliability_chart": reliability_chart(facts.reliability) if facts.reliability is not None and drawn else None,
+        "traces": [] if facts.search is None else [sparkline(start.trace) for start in facts.search.starts],
+        "scale": {
+            "eigenvalues": 1.05 * largest,
+            "importance": 1.02 * max(weights),
+            "evidence": max(*(-value for value in behind if math.isfinite(value)), 1e-12, 0.0),
+        },
+    }
+
+
+def _clusters(facts: Facts) -> list[dict[str, Any]]:
+    """The clusters with their colors, and in what they stand out."""
+    described = facts.profiles if facts.n_clusters > 1 else None
+    return [
+        {
+            "name": cluster.name,
+            "color": color,
+            "n_rows": cluster.n_rows,
+            "mean_membership": cluster.mean_membership,
+            "description": "" if described is None else described.description(cluster.label),
+        }
+        for cluster, color in zip(facts.clusters, cluster_colors(facts.n_clusters), strict=True)
+    ]
+
+
+def _profiles(facts: Facts) -> list[dict[str, Any]]:
+    """One row for every column of the table."""
+    found = facts.profiles
+    if found is None:
+        return []
+    return [
+        {
+            "name": name,
+            "overall": float(found.overall[k]),
+            "medians": plain(found.medians[:, k]),
+            "differences": plain(found.differences[:, k]),
+        }
+        for k, name in enumerate(found.names)
+    ]
 
 
 def embed_json(value: Any) -> str:
@@ -83,12 +206,6 @@ def embed_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _island(facts: dict[str, Any]) -> dict[str, Any]:
-    """The part of the facts that the scripts draw from."""
-    clusters = [{key: cluster[key] for key in ("name", "color")} for cluster in facts["clusters"]]
-    return {"clusters": clusters, "points": facts["points"], "path": facts["path"]}
-
-
 def _read(name: str) -> str:
     return (resources.files("kfrc_app.report") / "templates" / name).read_text(encoding="utf-8")
 
@@ -98,27 +215,24 @@ def _hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
 
 
-def _title(facts: dict[str, Any]) -> str:
-    clusters = count(facts["shape"]["n_clusters"], "fuzzy cluster")
-    return f"{clusters} in {facts['source']}" if facts["source"] else clusters
+def _title(facts: Facts) -> str:
+    clusters = count(facts.n_clusters, "fuzzy cluster")
+    return f"{clusters} in {clean(facts.source, 300)}" if facts.source else clusters
 
 
-def _bar_scales(facts: dict[str, Any]) -> dict[str, float]:
-    """What the longest bar of each chart stands for."""
-    spectrum = facts["spectrum"]
-    largest = max(*spectrum["eigenvalues"], spectrum["threshold"], 1e-12)
-    weights = [column["weight"] for column in facts["importance"]["columns"]] if facts["importance"] else [1.0]
-    numbers = facts["cluster_count"]["numbers"] if facts["cluster_count"] else []
-    least = min((row["evidence"] for row in numbers if row["evidence"] is not None), default=0.0)
-    return {"spectrum": 1.05 * largest, "importance": 1.02 * max(weights), "evidence": max(-least, 1e-12)}
+def _versions() -> dict[str, str]:
+    import pandas as pd
+    import scipy
+    import sklearn
 
-
-def _reliability_chart(reliability: dict[str, Any] | None) -> dict[str, Any] | None:
-    return reliability_chart(reliability) if reliability is not None and reliability["bins"] else None
-
-
-def _words(name: str) -> str:
-    return _FUZZIFIER_WORDS.get(name, name.replace("_", " "))
+    return {
+        "kfrc": kfrc.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "pandas": pd.__version__,
+    }
 
 
 def _breakable(text: str) -> Any:
@@ -130,6 +244,10 @@ def _breakable(text: str) -> Any:
 
 def _percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
+
+
+def _share(value: float | None) -> str:
+    return DASH if value is None else f"{value:.2f}"
 
 
 def _tint(difference: float | None) -> str:

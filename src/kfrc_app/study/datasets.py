@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfrc._numerics import standardize
 from kfrc.datasets import load_benchmark
 from kfrc.simulation import make_study_dataset, study_designs
 from kfrc_app.study.design import StudyTask
@@ -43,7 +44,7 @@ def load_task_data(task: StudyTask) -> StudyData:
     """Data of a task."""
     if task.study == "real":
         benchmark = load_benchmark(task.dataset, task.data_dir)
-        X = _standardize(benchmark.data)
+        X = standardize(benchmark.data)
         return StudyData(X, benchmark.target, None, benchmark.n_clusters, {"dataset": task.dataset})
     position = int(task.dataset)
     design = study_designs()[position]
@@ -62,8 +63,4 @@ def load_task_data(task: StudyTask) -> StudyData:
     else:
         dataset = make_study_dataset(design, random_state=task.seed)
         X, labels, posteriors = dataset.X, dataset.labels, dataset.posteriors
-    return StudyData(_standardize(X), labels, posteriors, design.n_clusters, facts)
-
-
-def _standardize(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    return StudyData(standardize(X), labels, posteriors, design.n_clusters, facts)

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import kfrc
+from kfrc_app.output import replace_file
 from kfrc_app.study.progress import Failure, StudyState
 
 if TYPE_CHECKING:
@@ -339,27 +340,11 @@ def _make_folder(folder: Path) -> None:
 
 
 def _write_atomically(path: Path, data: bytes) -> None:
-    """Write a file in full or not at all, also when the process is killed or the disk is full."""
-    temporary = path.parent / f"{_TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}"
+    """Write a file in full or not at all, under a name that the next run removes if this one is killed."""
     try:
-        try:
-            with open(temporary, "xb", buffering=0) as file:
-                view = memoryview(data)
-                while view:
-                    view = view[os.write(file.fileno(), view) :]
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        replace_file(path, data, temporary=path.parent / f"{_TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}")
     except OSError as error:
         raise _write_error(path, error) from error
-    with suppress(OSError):  # the rename made durable, where folders can be synchronized
-        descriptor = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _write_error(path: Path, error: OSError) -> StudyError:

@@ -6,8 +6,8 @@ import pytest
 
 import kfrc
 from kfrc import FRC, KFRC
-from kfrc_app import comparison
-from kfrc_app.comparison import compare_methods, methods
+from kfrc_app.facts import comparison
+from kfrc_app.facts.comparison import compare_methods, methods
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """The displays draw what the model says on the axes they are given."""
 
+import sys
+
 import matplotlib as mpl
 
 mpl.use("Agg")
@@ -17,6 +19,7 @@ from kfrc_app.displays import (
     SpectrumDisplay,
     SphereDisplay,
 )
+from kfrc_app.facts import summarize
 
 DISPLAYS = [MembershipDisplay, SphereDisplay, ImportanceDisplay, SpectrumDisplay, FuzzifierPathDisplay]
 
@@ -126,3 +129,21 @@ def test_precomputed_kernels_have_no_importance():
     with pytest.raises(KFRCError, match="precomputed"):
         ImportanceDisplay.from_estimator(model, K)
     SphereDisplay.from_estimator(model, K)
+
+
+def test_without_matplotlib_the_message_names_an_extra_that_exists(model, iris_frame, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"the package matplotlib is needed for this: pip install 'kfrc\[app\]'"):
+        MembershipDisplay.from_estimator(model, iris_frame)
+
+
+def test_displays_show_the_facts(model, iris_frame):
+    facts = summarize(model, iris_frame, n_eigenvalues=10)
+    sphere = SphereDisplay.from_estimator(model, iris_frame)
+    np.testing.assert_allclose(sphere.coordinates, facts.sphere, atol=1e-8)
+    spectrum = SpectrumDisplay.from_estimator(model, iris_frame)
+    np.testing.assert_allclose(spectrum.eigenvalues, facts.eigenvalues)
+    importance = ImportanceDisplay.from_estimator(model, iris_frame)
+    assert importance.effective_n_features == facts.importance.effective
+    path = FuzzifierPathDisplay.from_estimator(model, iris_frame).path
+    np.testing.assert_array_equal(path.uniformity, facts.path.uniformity)

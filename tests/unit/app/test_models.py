@@ -45,7 +45,7 @@ def test_foreign_types_are_refused(blobs, tmp_path):
         ("kfrc.kernels.gaussian.GaussianSum", True),
         ("kfrc.datasets.Path", False),  # imported there, defined elsewhere
         ("kfrc._registry.load_family", False),  # a function
-        ("kfrc_app.table.Table", False),
+        ("kfrc_app.tables.table.Table", False),
         ("kfrcevil.KFRC", False),
         ("kfrc.absent.KFRC", False),
         ("os.system", False),

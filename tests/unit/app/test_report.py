@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,24 @@ from sklearn.datasets import load_iris, load_wine
 from kfrc import KFRC, TrivialPartitionWarning, UniformCollapseWarning
 from kfrc.exceptions import NoStructureWarning
 from kfrc.spectrum import leading_spectrum
-from kfrc_app.report import render_html, summarize
+from kfrc_app.facts.agreement import has_majority_label
+from kfrc_app.facts.choice import CountCandidate, CountChoice
+from kfrc_app.facts.geometry import sample_rows
+from kfrc_app.facts.palette import blend_colors, cluster_colors
+from kfrc_app.facts.path import count_distinct, fuzzifier_path, m_grid
+from kfrc_app.facts.profiles import cluster_profiles, robust_scale, weighted_medians
+from kfrc_app.facts.reliability import Reliability
+from kfrc_app.facts.text import clean, isolate, number
+from kfrc_app.report import headline, render_html, summarize
 from kfrc_app.report.charts import path_chart, reliability_chart
-from kfrc_app.report.geometry import sample_rows
-from kfrc_app.report.palette import blend_colors, cluster_colors
-from kfrc_app.report.path import count_distinct, fuzzifier_path, m_grid
-from kfrc_app.report.profiles import cluster_profiles, robust_scale, weighted_medians
-from kfrc_app.report.reliability import has_majority_label
-from kfrc_app.report.text import choice_sentences, clean, count_sentences, isolate, number, reliability_sentences
+from kfrc_app.report.pictures import picture_data
+from kfrc_app.report.sentences import (
+    choice_introduction,
+    count_sentences,
+    margin_sentence,
+    reliability_sentences,
+    support_sentence,
+)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -81,32 +92,33 @@ def collapsing(wine_frame):
 
 def test_headline_states_the_numbers_of_the_model(facts, model):
     expected = f"3 clusters; {round(model.effective_n_features_)} of 13 columns carry the structure"
-    assert facts["headline"]["sentence"] == f"{expected}; safe at any fuzzifier"
-    assert facts["headline"]["verdict"] == "safe"
-    text = " ".join(facts["headline"]["points"])
+    assert headline(facts).sentence == f"{expected}; safe at any fuzzifier"
+    assert headline(facts).verdict == "safe"
+    text = " ".join(headline(facts).points)
     assert f"{int((model.memberships_.max(axis=1) >= 0.9).sum())} of 178 rows" in text
     assert f"{model.eigenvalues_[0]:.3f}" in text
 
 
 def test_facts_equal_attributes(facts, model, wine_frame):
-    importance = facts["importance"]
-    by_name = {column["name"]: column for column in importance["columns"]}
+    importance = facts.importance
+    by_name = {column.name: column for column in importance.columns}
     for j, name in enumerate(wine_frame.columns):
-        assert by_name[name]["weight"] == model.importance_weights_[j]
-        assert by_name[name]["bandwidth"] == model.bandwidths_[j]
-    weights = [round(column["weight"], 3) for column in importance["columns"]]
+        assert by_name[name].weight == model.importance_weights_[j]
+        assert by_name[name].bandwidth == model.bandwidths_[j]
+    weights = [round(column.weight, 3) for column in importance.columns]
     assert weights == sorted(weights, reverse=True)
-    assert importance["effective"] == model.effective_n_features_
-    assert facts["spectrum"]["eigenvalues"] == model.eigenvalues_.tolist()
-    assert facts["spectrum"]["threshold"] == model.threshold_
-    assert facts["spectrum"]["critical_m"] is None
-    assert [cluster["n_rows"] for cluster in facts["clusters"]] == np.bincount(model.labels_).tolist()
-    starts = facts["search"]["starts"]
-    assert [start["criterion_value"] for start in starts] == [c.criterion_value for c in model.search_.candidates]
-    assert [start["won"] for start in starts].index(True) == model.search_.best
-    least = facts["ambiguous"][0]
-    assert least["surest"] == model.memberships_.max(axis=1).min()
-    assert least["id"] == str(int(model.memberships_.max(axis=1).argmin()))
+    assert importance.effective == model.effective_n_features_
+    assert facts.eigenvalues[:3].tolist() == model.eigenvalues_.tolist()
+    assert facts.stability.threshold == model.threshold_
+    assert facts.stability.critical_m == np.inf
+    assert [cluster.n_rows for cluster in facts.clusters] == np.bincount(model.labels_).tolist()
+    starts = facts.search.starts
+    assert [start.criterion_value for start in starts] == [c.criterion_value for c in model.search_.candidates]
+    assert [start.won for start in starts].index(True) == model.search_.best
+    least = facts.ambiguous[0]
+    assert least.surest == model.memberships_.max(axis=1).min()
+    assert least.position == model.memberships_.max(axis=1).argmin()
+    assert facts.ids[least.position] == str(least.position)
 
 
 def test_threshold_shown_is_tau_whatever_the_search_was_asked_for():
@@ -114,11 +126,13 @@ def test_threshold_shown_is_tau_whatever_the_search_was_asked_for():
     model = KFRC.paper(3, fuzzifier="power", level=1.0, threshold=0.1, optimizer="lbfgs", random_state=0)
     model.fit(iris.to_numpy())
     facts = summarize(model, iris)
-    assert (facts["spectrum"]["threshold"], facts["search"]["threshold"]) == (0.5, 0.1)
+    assert (facts.stability.threshold, facts.search.threshold) == (0.5, 0.1)
 
 
-def test_facts_survive_json(facts):
-    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+def test_data_of_the_pictures_survive_json(facts, chosen_facts):
+    for found in (facts, chosen_facts):
+        data = picture_data(found)
+        assert json.loads(json.dumps(data, allow_nan=False)) == data
 
 
 def test_same_input_gives_the_same_page(model, wine_frame):
@@ -127,14 +141,15 @@ def test_same_input_gives_the_same_page(model, wine_frame):
 
 
 def test_labels_are_compared_and_marked_as_unused(facts, page):
-    assert np.sum(facts["comparison"]["table"]) == 178
-    assert facts["comparison"]["adjusted_rand"] == pytest.approx(0.788, abs=1e-3)
+    assert np.sum(facts.agreement.table) == 178
+    assert facts.agreement.adjusted_rand == pytest.approx(0.788, abs=1e-3)
     assert "not used for the clustering" in page
-    assert "Compared with the labels" not in render_html(facts | {"comparison": None})
+    assert "Compared with the labels" not in render_html(replace(facts, labels=None))
 
 
 def test_points_lie_on_the_unit_sphere(facts, model, wine_frame):
-    xyz = np.array(facts["points"]["xyz"])
+    xyz = np.array(picture_data(facts)["points"]["xyz"])
+    np.testing.assert_allclose(facts.sphere, xyz, atol=1e-3)
     np.testing.assert_allclose(np.linalg.norm(xyz, axis=1), 1.0, atol=2e-3)
     Z = (wine_frame - wine_frame.mean()) / wine_frame.std()
     spectrum = leading_spectrum(Z.to_numpy(), np.exp(model.log_bandwidths_), n_eigenvalues=3)
@@ -156,7 +171,7 @@ def test_weighted_medians_are_those_of_numpy():
 def test_profiles_measure_from_the_overall_median_in_robust_units():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [100.0]])
     U = np.array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 2)
-    profiles = cluster_profiles(X, U)
+    profiles = cluster_profiles(X, U, ["x"])
     assert profiles.medians.ravel().tolist() == [1.0, 3.0]
     assert profiles.overall.tolist() == [2.0]
     np.testing.assert_allclose(profiles.differences.ravel(), np.array([-1.0, 1.0]) / 1.4826)
@@ -167,7 +182,7 @@ def test_columns_with_ties_and_empty_clusters_have_profiles():
     assert robust_scale(X)[0] == pytest.approx(1.5)
     assert robust_scale(X)[1] == pytest.approx(1 / 1.349)
     U = np.column_stack([np.ones(10), np.zeros(10)])
-    profiles = cluster_profiles(X, U)
+    profiles = cluster_profiles(X, U, list("abc"))
     assert np.isnan(profiles.medians[1]).all()
     assert profiles.differences[0, 2] == 0
 
@@ -182,16 +197,16 @@ def test_uniformity_rises_with_m(model, wine_frame):
 
 def test_path_collapses_where_theory_says(collapsing, wine_frame):
     facts = summarize(collapsing, wine_frame)
-    path = facts["path"]
+    path = picture_data(facts)["path"]
     assert path["critical_m"] == pytest.approx(collapsing.critical_m_)
     below = [step for step in path["steps"] if step["m"] < path["critical_m"]]
     above = [step for step in path["steps"] if step["m"] > 1.5 * path["critical_m"]]
     assert {step["n_distinct"] for step in below} == {3}
     assert {step["n_distinct"] for step in above} == {1}
-    assert facts["headline"]["verdict"] == "limited"
-    assert "safe up to a fuzzifier of 3.07" in facts["headline"]["sentence"]
-    assert "All columns count alike" in " ".join(facts["headline"]["points"])
-    kinds = [mark["kind"] for mark in path_chart(path)["marks"]]
+    assert headline(facts).verdict == "limited"
+    assert "safe up to a fuzzifier of 3.07" in headline(facts).sentence
+    assert "All columns count alike" in " ".join(headline(facts).points)
+    kinds = [mark["kind"] for mark in path_chart(facts.path, low=1.0, bounded=False)["marks"]]
     assert kinds == ["fit", "merge", "collapse"]
     assert "clusters have merged" in render_html(facts)
 
@@ -201,9 +216,8 @@ def test_a_collapsed_fit_is_called_so(wine_frame):
     with pytest.warns(UniformCollapseWarning):
         model.fit(wine_frame.to_numpy())
     facts = summarize(model, wine_frame)
-    assert facts["headline"]["sentence"] == "no clusters: all memberships are 1/3; the fit collapsed"
-    steps = facts["path"]["steps"]
-    assert (steps[0]["n_distinct"], steps[facts["path"]["fitted"]]["n_distinct"]) == (3, 1)
+    assert headline(facts).sentence == "no clusters: all memberships are 1/3; the fit collapsed"
+    assert (facts.path.n_distinct[0], facts.path.n_distinct[facts.path.fitted]) == (3, 1)
     assert "Nothing was found" in render_html(facts)
 
 
@@ -238,7 +252,7 @@ def test_page_is_complete(page, facts):
     sections = {"clusters", "sphere", "memberships", "ambiguous", "importance", "profiles", "fuzzifier", "spectrum"}
     assert sections | {"search", "comparison", "reproduce", "headline", "m-slider"} <= ids
     assert set(re.findall(r'href="#([a-z-]+)"', page)) <= ids
-    for text in ("kfrc fit wine.csv -c 3", "wine.csv", "2 rows left out", facts["reproduce"]["versions"]["numpy"]):
+    for text in ("kfrc fit wine.csv -c 3", "wine.csv", "2 rows left out", f"numpy {np.__version__}"):
         assert text in page
 
 
@@ -289,9 +303,9 @@ def test_ten_thousand_rows_stay_small_and_the_sampling_is_said():
     facts = summarize(model, frame)
     page = render_html(facts)
     assert len(page.encode()) < 8_000_000
-    assert facts["shape"]["n_shown"] <= 3100
+    assert len(facts.shown) <= 3100
     assert "of 10,000 rows is shown" in page
-    assert facts["path"]["n_rows"] <= 1600
+    assert len(facts.path.rows) <= 1600
 
 
 def test_sample_keeps_small_clusters_and_is_ascending():
@@ -307,8 +321,8 @@ def test_precomputed_kernel_has_no_columns_to_show():
     X = np.vstack([rng.normal(size=(15, 2)), rng.normal(size=(15, 2)) + 6])
     frame = pd.DataFrame(X @ X.T)
     facts = summarize(KFRC(2, kernel="precomputed", random_state=0).fit(frame.to_numpy()), frame)
-    assert facts["importance"] is None
-    assert facts["headline"]["sentence"].startswith("2 clusters; ")
+    assert facts.importance is None
+    assert headline(facts).sentence.startswith("2 clusters; ")
     assert 'id="importance"' not in render_html(facts)
 
 
@@ -317,8 +331,8 @@ def test_one_cluster_is_trivial():
     with pytest.warns(TrivialPartitionWarning):
         model = KFRC(1, random_state=0).fit(iris.to_numpy())
     facts = summarize(model, iris)
-    assert facts["headline"]["verdict"] == "trivial"
-    assert facts["path"] is None
+    assert headline(facts).verdict == "trivial"
+    assert facts.path is None
     assert "One cluster" in render_html(facts)
 
 
@@ -369,19 +383,18 @@ def text_of(page, section):
 
 
 def test_choice_equals_attributes(chosen, chosen_facts):
-    selection = chosen_facts["selection"]
-    assert selection["n_candidates"] == len(chosen.selection_["score"])
-    assert (selection["support"], selection["margin"]) == (chosen.selection_support_, chosen.selection_margin_)
-    assert selection["judge"] == chosen.opinion_.name
-    assert selection["chosen"] == ["level", "max_anisotropy", "m"]
-    for k, row in enumerate(selection["candidates"]):
+    selection = chosen_facts.choice
+    assert selection.n_candidates == len(chosen.selection_["score"])
+    assert (selection.support, selection.margin) == (chosen.selection_support_, chosen.selection_margin_)
+    assert selection.judge == chosen.opinion_.name
+    assert selection.settings == ("level", "max_anisotropy", "m")
+    for k, row in enumerate(selection.candidates):
         for name in ("score", "wins", "max_anisotropy", "level", "m"):
             assert row[name] == chosen.selection_[name][k]
-    best = selection["candidates"][0]
+    best = selection.candidates[0]
     assert best["m"] == chosen.fuzzifier_.m
     assert best["max_anisotropy"] == chosen.max_anisotropy_
     assert best["level"] == chosen.search_.level
-    assert json.loads(json.dumps(chosen_facts, allow_nan=False)) == chosen_facts
 
 
 def test_choice_is_told_in_words(chosen, chosen_facts):
@@ -392,31 +405,31 @@ def test_choice_is_told_in_words(chosen, chosen_facts):
         "mixture model",
         f"On {100 * chosen.selection_support_:.0f} % of resamples",
         f"chosen among {n_candidates} candidates",
-        f"The best 8 of {n_candidates} are listed",
+        f"The best 10 of {n_candidates} are listed",
         "1 (chosen)",
     ):
         assert words in text
 
 
 def test_bandwidths_of_a_choice_are_not_told_as_starts(chosen, chosen_facts, facts, page):
-    assert chosen_facts["search"]["followed"]
+    assert chosen_facts.search.followed
     text = text_of(render_html(chosen_facts), "search")
     assert "stage 1" not in text
     assert f"{chosen.search_.eigenvalues[0]:.4f}" in text
-    assert not facts["search"]["followed"]
+    assert not facts.search.followed
     assert "stage 1" in text_of(page, "search")
 
 
 def test_level_left_to_the_search_shows_its_starts():
     iris = load_iris(as_frame=True).data
     facts = summarize(KFRC(3, level=None, n_starts=2, random_state=0).fit(iris.to_numpy()), iris)
-    assert facts["selection"]["chosen"] == ["max_anisotropy", "m"]
-    assert not facts["search"]["followed"]
-    assert len(facts["search"]["starts"]) == 2
+    assert facts.choice.settings == ("max_anisotropy", "m")
+    assert not facts.search.followed
+    assert len(facts.search.starts) == 2
 
 
 def test_fixed_settings_have_no_choice_to_show(facts, page):
-    assert [facts[name] for name in ("selection", "cluster_count", "reliability")] == [None] * 3
+    assert (facts.choice, facts.cluster_count, facts.reliability) == (None, None, None)
     for section in ("choice", "reliability"):
         assert f'id="{section}"' not in page
         assert f'href="#{section}"' not in page
@@ -432,29 +445,26 @@ def test_fixed_settings_have_no_choice_to_show(facts, page):
     ],
 )
 def test_support_is_told_in_words(chosen_facts, support, words, warning):
-    sentences = choice_sentences(chosen_facts["selection"] | {"support": support})
-    assert words in sentences["support_sentence"]
-    assert sentences["warning"] == warning
+    choice = replace(chosen_facts.choice, support=support)
+    assert words in support_sentence(choice)
+    assert choice.doubtful == warning
 
 
 def test_judge_without_a_mixture_is_named(chosen_facts):
-    selection = chosen_facts["selection"] | {"is_mixture": False, "judge": "oracle", "margin": None}
-    sentences = choice_sentences(selection)
-    assert "The judge is “oracle”" in sentences["introduction"]
-    assert sentences["margin_sentence"] == ""
+    choice = replace(chosen_facts.choice, is_mixture=False, judge="oracle", margin=None)
+    assert "The judge is “oracle”" in choice_introduction(choice)
+    assert margin_sentence(choice) == ""
 
 
 def test_number_of_clusters_shows_its_evidence():
     iris = load_iris(as_frame=True).data
     model = KFRC("auto", max_clusters=4, random_state=0).fit(iris.to_numpy())
     facts = summarize(model, iris)
-    count, table = facts["cluster_count"], model.cluster_count_
-    assert [row["n_clusters"] for row in count["numbers"]] == [1, 2, 3, 4]
-    np.testing.assert_allclose(
-        [row["evidence"] for row in count["numbers"]], table["evidence"] - table["evidence"].max()
-    )
-    assert [row["wins"] for row in count["numbers"]] == table["wins"].tolist()
-    assert [row["n_clusters"] for row in count["numbers"] if row["chosen"]] == [model.n_clusters_]
+    count, table = facts.cluster_count, model.cluster_count_
+    assert [row.n_clusters for row in count.numbers] == [1, 2, 3, 4]
+    np.testing.assert_allclose([row.behind for row in count.numbers], table["evidence"] - table["evidence"].max())
+    assert [row.wins for row in count.numbers] == table["wins"].tolist()
+    assert [row.n_clusters for row in count.numbers if row.chosen] == [model.n_clusters_]
     text = text_of(render_html(facts), "choice")
     assert "The number of clusters" in text
     assert f"{model.n_clusters_} (chosen)" in text
@@ -465,31 +475,31 @@ def test_data_without_clusters_say_so():
     with pytest.warns(NoStructureWarning):
         model = KFRC("auto", max_clusters=3, random_state=0).fit(frame.to_numpy())
     facts = summarize(model, frame)
-    assert "A single cluster explains the data better" in " ".join(facts["headline"]["points"])
-    assert facts["cluster_count"]["most_evidence"] == 1
+    assert "A single cluster explains the data better" in " ".join(headline(facts).points)
+    assert facts.cluster_count.most_evidence == 1
 
 
 def test_fewer_clusters_than_the_most_evidence_are_explained():
-    numbers = [{"n_clusters": n} for n in (1, 2, 3, 4)]
-    sentences = count_sentences({"numbers": numbers, "chosen": 2, "most_evidence": 4})
+    numbers = tuple(CountCandidate(n, 0.0, 0.0, 0.0, n == 2) for n in (1, 2, 3, 4))
+    sentences = count_sentences(CountChoice(numbers, chosen=2, most_evidence=4))
     assert "2 is the smallest number within one standard error" in sentences[1]
 
 
 def test_reliability_compares_memberships_with_probabilities(chosen, chosen_facts):
-    reliability = chosen_facts["reliability"]
+    reliability = chosen_facts.reliability
     rows = np.arange(178)
     surest, believed = chosen.memberships_.max(axis=1), chosen.posterior_memberships_[rows, chosen.labels_]
-    assert reliability["mean_membership"] == pytest.approx(surest.mean())
-    assert reliability["mean_probability"] == pytest.approx(believed.mean())
-    bins = reliability["bins"]
-    assert sum(row["n_rows"] for row in bins) == 178
+    assert reliability.mean_membership == pytest.approx(surest.mean())
+    assert reliability.mean_probability == pytest.approx(believed.mean())
+    bins = reliability.bins
+    assert sum(row.n_rows for row in bins) == 178
     for row in bins:
-        assert row["low"] - 1e-12 <= row["membership"] <= row["high"] + 1e-12
-    last = surest >= bins[-1]["low"]
-    assert bins[-1]["n_rows"] == last.sum()
-    assert bins[-1]["probability"] == pytest.approx(believed[last].mean())
+        assert row.low - 1e-12 <= row.membership <= row.high + 1e-12
+    last = surest >= bins[-1].low
+    assert bins[-1].n_rows == last.sum()
+    assert bins[-1].probability == pytest.approx(believed[last].mean())
     right = has_majority_label(chosen.labels_, load_wine().target)
-    assert bins[-1]["label_share"] == pytest.approx(right[last].mean())
+    assert bins[-1].label_share == pytest.approx(right[last].mean())
 
 
 def test_reliability_curve_is_drawn_with_its_numbers(chosen_facts):
@@ -498,10 +508,10 @@ def test_reliability_curve_is_drawn_with_its_numbers(chosen_facts):
     assert "labels not used" in text
     assert "memberships=“posterior”" in text
     assert 'aria-label="Reliability curve' in page
-    chart = reliability_chart(chosen_facts["reliability"])
+    chart = reliability_chart(chosen_facts.reliability)
     assert [series["kind"] for series in chart["series"]] == ["label_share", "probability"]
     for series in chart["series"]:
-        assert len(series["dots"]) == len(chosen_facts["reliability"]["bins"])
+        assert len(series["dots"]) == len(chosen_facts.reliability.bins)
         assert all(0 <= dot["x"] <= 100 and 0 <= dot["y"] <= 100 for dot in series["dots"])
 
 
@@ -509,19 +519,19 @@ def test_reliability_curve_is_drawn_with_its_numbers(chosen_facts):
     ("membership", "words"), [(0.7, "fuzzier than"), (0.9, "crisper than"), (0.81, "about as fuzzy as")]
 )
 def test_fuzzier_or_crisper_is_said(membership, words):
-    facts = {"mean_membership": membership, "mean_probability": 0.8, "label_share": None}
-    assert f"the memberships are {words} the judge’s probabilities" in reliability_sentences(facts)[0]
+    found = Reliability(False, 1 / 3, membership, 0.8, None, ())
+    assert f"the memberships are {words} the judge’s probabilities" in reliability_sentences(found)[0]
 
 
 def test_posterior_memberships_need_no_curve(wine_frame):
     model = KFRC(3, memberships="posterior", random_state=0).fit(wine_frame.to_numpy())
     facts = summarize(model, wine_frame)
-    assert facts["reliability"]["bins"] == []
+    assert facts.reliability.bins == ()
     page = render_html(facts)
     assert "are the judge’s probabilities" in text_of(page, "reliability")
     assert "Reliability curve" not in page
     assert "minimize the fuzzy objective" in text_of(page, "fuzzifier")
-    labeled = summarize(model, wine_frame, labels=load_wine().target)["reliability"]
+    labeled = summarize(model, wine_frame, labels=load_wine().target).reliability
     assert [series["kind"] for series in reliability_chart(labeled)["series"]] == ["label_share"]
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kfrc_app.delimited import ROW_NAMES, parse_delimited
-from kfrc_app.table import DataError, Missing, read_dissimilarities, read_table
+from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
+from kfrc_app.tables.delimited import ROW_NAMES, parse_delimited
 
 
 def write(tmp_path, text, name="table.csv"):

@@ -65,7 +65,7 @@ def parse_delimited(content: bytes) -> ParsedText:
 
     Examples
     --------
-    >>> from kfrc_app.delimited import parse_delimited
+    >>> from kfrc_app.tables.delimited import parse_delimited
     >>> parse_delimited(b"a;b\n1,5;2\n2,5;3\n").frame
          a  b
     0  1.5  2

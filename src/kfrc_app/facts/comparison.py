@@ -13,15 +13,10 @@ import pandas as pd
 import kfrc
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
-from kfrc.metrics import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    fuzzy_silhouette_score,
-    partition_coefficient,
-    uniformity_index,
-)
-from kfrc_app.diagnosis import standardize
-from kfrc_app.fitting import warnings_as_notes
+from kfrc.metrics import fuzzy_silhouette_score
+from kfrc_app.facts.diagnosis import standardized
+from kfrc_app.facts.notes import warnings_as_notes
+from kfrc_app.facts.summary import summarize
 
 MAX_SILHOUETTE_ROWS = 2000
 """Silhouettes compare all pairs of rows; beyond this many rows a random sample stands for them."""
@@ -40,7 +35,7 @@ class MethodResult:
     uniformity, partition_coefficient : float or None
         None if it failed.
     fuzzy_silhouette, adjusted_rand, adjusted_mutual_info : float or None
-        None if it failed or collapsed (the largest of equal memberships says nothing), or without labels.
+        None if it failed or collapsed (the largest of equal memberships says nothing), or if no label is known.
     notes : tuple of str
         Its warnings, or why it failed.
     """
@@ -61,7 +56,7 @@ def methods() -> tuple[type[FuzzyClusterer], ...]:
 
     Examples
     --------
-    >>> from kfrc_app.comparison import methods
+    >>> from kfrc_app.facts.comparison import methods
     >>> [method.__name__ for method in methods()][0]
     'KFRC'
     """
@@ -86,7 +81,7 @@ def compare_methods(
     data : DataFrame of shape (n_samples, n_features)
     n_clusters : int
     labels : array-like of shape (n_samples,), optional
-        Known groups, used to judge only.
+        Known groups, used to judge only; None, NaN and blank text are unknown.
     seed : int, optional
     observe : callable, optional
         Told the name of each method before it is fitted.
@@ -97,7 +92,7 @@ def compare_methods(
     -------
     tuple of MethodResult
     """
-    Z = standardize(data)
+    Z = standardized(data)
     results = []
     for method in methods():
         if observe is not None:
@@ -124,19 +119,17 @@ def _run(
         notes.append(" ".join(str(error).split()))
         return MethodResult(method.__name__, time.perf_counter() - start, "failed", notes=tuple(notes))
     seconds = time.perf_counter() - start
-    U = model.memberships_
-    status = str(getattr(model, "status_", "converged"))
-    says_something = status != "collapsed"
-    known = labels if says_something else None
+    facts = summarize(model, Z, labels=labels)
+    found = facts.agreement
     return MethodResult(
         method.__name__,
         seconds,
-        status,
-        uniformity_index(U),
-        partition_coefficient(U),
-        _silhouette(Z.to_numpy(), U, seed) if says_something else None,
-        None if known is None else adjusted_rand_score(known, U),
-        None if known is None else adjusted_mutual_info_score(known, U),
+        facts.fit.status,
+        facts.fit.uniformity,
+        facts.fit.partition_coefficient,
+        None if facts.fit.collapsed else _silhouette(Z.to_numpy(), model.memberships_, seed),
+        None if found is None else found.adjusted_rand,
+        None if found is None else found.adjusted_mutual_info,
         tuple(notes),
     )
 

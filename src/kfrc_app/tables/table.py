@@ -15,9 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kfrc_app.delimited import ROW_NAMES, DataError, ParsedText, listing, parse_delimited, parse_matrix
-
-__all__ = ["DataError", "Dissimilarities", "Missing", "Table", "read_dissimilarities", "read_new_rows", "read_table"]
+from kfrc_app.tables.delimited import ROW_NAMES, DataError, ParsedText, listing, parse_delimited, parse_matrix
 
 STANDARD_INPUT = "-"
 MIN_ROWS = 3

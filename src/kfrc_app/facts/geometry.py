@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kfrc import KFRC
+from kfrc._numerics import standardize
 from kfrc.gram import DenseGram, Gram, gram_family
 from kfrc.spectrum import Spectrum
 from kfrc.typing import FloatArray, IntArray
@@ -25,7 +26,7 @@ def sample_rows(labels: IntArray, max_rows: int) -> IntArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from kfrc_app.report.geometry import sample_rows
+    >>> from kfrc_app.facts.geometry import sample_rows
     >>> rows = sample_rows(np.repeat([0, 1], [10_000, 10]), 100)
     >>> len(rows), int((rows >= 10_000).sum())
     (110, 10)
@@ -57,8 +58,7 @@ def fitted_gram(model: KFRC, X: FloatArray, rows: IntArray) -> Gram:
         return DenseGram(X[np.ix_(rows, rows)])
     columns = np.flatnonzero(np.isfinite(model.log_bandwidths_))
     used = X[:, columns] if len(columns) < X.shape[1] else X
-    Z = (used[rows] - used.mean(axis=0)) / used.std(axis=0, ddof=1)
-    return gram_family(Z, model.kernel_).at(np.exp(model.log_bandwidths_[columns]))
+    return gram_family(standardize(used)[rows], model.kernel_).at(np.exp(model.log_bandwidths_[columns]))
 
 
 def sphere_coordinates(spectrum: Spectrum) -> FloatArray:

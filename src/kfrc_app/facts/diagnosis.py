@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from kfrc import KFRC
-from kfrc.dissimilarity import Dissimilarity
+from kfrc._numerics import standardize
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.spectrum import spectrum_of
-
-SAFE_SHARE = 0.5
-"""Advised m: this share of the way from the hard limit to m*. At m* itself memberships are already nearly uniform."""
+from kfrc_app.facts.stability import FuzzifierOutlook, fuzzifier_outlooks, plain_eigenvalue
+from kfrc_app.facts.text import name_of, words
 
 DEFAULT_LEVEL = 1.0
 """Mean log-bandwidth in standard deviations at which stable bandwidths are looked for first: where it works, clusters
@@ -25,34 +22,6 @@ of other than elliptical shape can be told apart. Where nothing is stable at thi
 
 PLAIN_FUZZIFIER = "power"
 """The fuzzifier of plain fuzzy c-means."""
-
-
-@dataclass(frozen=True)
-class FuzzifierOutlook:
-    """What one fuzzifier does on given distances.
-
-    Attributes
-    ----------
-    name : str
-    default_m : float
-    threshold : float
-        τ: with λ₁ ≥ τ no m collapses.
-    critical_m : float
-        m*: collapses from here on; ``inf`` if never.
-    safe_m : float
-        An m well below m*.
-    """
-
-    name: str
-    default_m: float
-    threshold: float
-    critical_m: float
-    safe_m: float
-
-    @property
-    def collapses(self) -> bool:
-        """Whether the default m collapses."""
-        return self.default_m >= self.critical_m
 
 
 @dataclass(frozen=True)
@@ -148,7 +117,7 @@ class Diagnosis:
                 f"No tuned bandwidths were found that rule collapse out: λ₁ reached {self.best_eigenvalue:.3f}, and "
                 f"{threshold:.3f} is needed."
             )
-        return f"With tuned bandwidths and the {_words(self.fuzzifier)} fuzzifier no m collapses."
+        return f"With tuned bandwidths and the {words(self.fuzzifier)} fuzzifier no m collapses."
 
     @property
     def advice(self) -> tuple[Advice, ...]:
@@ -205,7 +174,7 @@ def diagnose(
     Diagnosis
     """
     notes = [] if notes is None else notes
-    plain = _outlook(_plain_eigenvalue(data), n_clusters)
+    plain = _outlook(plain_eigenvalue(standardized(data).to_numpy()), n_clusters)
     try:
         model = _fit_stable(make, data, notes)
     except InfeasibleBandwidthError as error:
@@ -220,7 +189,7 @@ def diagnose(
         n_clusters=n_clusters,
         plain=plain,
         tuned=tuned,
-        fuzzifier=fuzzifier if isinstance(fuzzifier, str) else fuzzifier.name,
+        fuzzifier=fuzzifier if isinstance(fuzzifier, str) else name_of(fuzzifier),
         best_eigenvalue=best,
         notes=tuple(notes),
     )
@@ -239,7 +208,7 @@ def _fit_stable(make: Callable[[float | None], KFRC], data: pd.DataFrame, notes:
         return model
 
 
-def standardize(data: pd.DataFrame) -> Any:
+def standardized(data: pd.DataFrame) -> pd.DataFrame:
     """Columns with mean 0 and standard deviation 1; constant ones are left out.
 
     Parameters
@@ -250,32 +219,12 @@ def standardize(data: pd.DataFrame) -> Any:
     -------
     DataFrame
     """
-    spread = data.std(axis=0, ddof=1)
     varying = data.loc[:, data.nunique() > 1]
     if varying.shape[1] == 0:
         raise ValueError(f"all {data.shape[1]} column(s) are constant: there is nothing to cluster")
-    return (varying - varying.mean(axis=0)) / spread[varying.columns]
-
-
-def _plain_eigenvalue(data: pd.DataFrame) -> float:
-    Z = standardize(data).to_numpy(dtype=np.float64)
-    return float(spectrum_of(Dissimilarity.from_features(Z).gram, 1).eigenvalues[0])
+    Z = standardize(varying.to_numpy(dtype=np.float64))
+    return pd.DataFrame(Z, index=varying.index, columns=varying.columns)
 
 
 def _outlook(leading_eigenvalue: float, n_clusters: int) -> Outlook:
-    return Outlook(
-        leading_eigenvalue,
-        tuple(_fuzzifier_outlook(name, n_clusters, leading_eigenvalue) for name in Fuzzifier.registry),
-    )
-
-
-def _fuzzifier_outlook(name: str, n_clusters: int, leading_eigenvalue: float) -> FuzzifierOutlook:
-    t = Fuzzifier.from_name(name)
-    critical = t.critical_m(n_clusters, leading_eigenvalue)
-    low = t.m_range.low
-    safe = min(t.m, low + SAFE_SHARE * (critical - low)) if math.isfinite(critical) else t.m
-    return FuzzifierOutlook(name, float(t.m), t.threshold(n_clusters), critical, float(f"{safe:.3g}"))
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+    return Outlook(leading_eigenvalue, fuzzifier_outlooks(n_clusters, leading_eigenvalue))

@@ -1,4 +1,4 @@
-"""Fitting for people rather than programs: warnings as notes."""
+"""Warnings of a fit as notes, for people rather than programs."""
 
 from __future__ import annotations
 

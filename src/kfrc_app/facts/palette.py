@@ -9,7 +9,9 @@ import numpy as np
 from kfrc.typing import FloatArray
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
-"""Blue, orange, green, pink, sky, vermilion, yellow: Okabe and Ito (2008), without black."""
+"""Okabe and Ito (2008), without black."""
+
+BLUE, ORANGE, GREEN, PINK, SKY, VERMILION, YELLOW = OKABE_ITO
 
 _GOLDEN_ANGLE = 0.381966
 _LIGHTNESS = (0.38, 0.66, 0.52)
@@ -22,7 +24,7 @@ def cluster_colors(n_clusters: int) -> list[str]:
 
     Examples
     --------
-    >>> from kfrc_app.report.palette import cluster_colors
+    >>> from kfrc_app.facts.palette import cluster_colors
     >>> cluster_colors(2)
     ['#0072B2', '#E69F00']
     """

@@ -15,7 +15,9 @@ from kfrc.metrics import uniformity_index
 from kfrc.relational import solve_relational
 from kfrc.stability import MergeBound, merge_bound
 from kfrc.typing import FloatArray, IntArray
-from kfrc_app.report.geometry import fitted_gram, sample_rows
+from kfrc_app.facts.geometry import fitted_gram, sample_rows
+from kfrc_app.facts.stability import model_stability
+from kfrc_app.facts.verdicts import CLEAR
 
 N_STEPS = 31
 MAX_PATH_ROWS = 1500
@@ -50,7 +52,7 @@ class FuzzifierPath:
     fitted : int
         Step of the fitted m.
     critical_m : float
-        m* of the fitted model.
+        m* of the fitted model, ``inf`` if it is stable.
     merge : MergeBound or None
         Where the first pair merges at the latest; None if it cannot be said.
     rows : ndarray of shape (n_rows,)
@@ -65,6 +67,16 @@ class FuzzifierPath:
     critical_m: float
     merge: MergeBound | None
     rows: IntArray
+
+    @property
+    def n_apart(self) -> int:
+        """The most clusters that are apart at any m."""
+        return int(self.n_distinct.max())
+
+    @property
+    def clear_shares(self) -> FloatArray:
+        """Share of clear rows at each m, of shape (n_steps,)."""
+        return (self.memberships.max(axis=2) >= CLEAR).mean(axis=1)
 
 
 def fuzzifier_path(
@@ -87,7 +99,7 @@ def fuzzifier_path(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from kfrc import KFRC
-    >>> from kfrc_app.report.path import fuzzifier_path
+    >>> from kfrc_app.facts.path import fuzzifier_path
     >>> X = load_iris().data
     >>> path = fuzzifier_path(KFRC(3, level=1.0, random_state=0).fit(X), X, n_steps=5)
     >>> bool(path.uniformity[0] < path.uniformity[-1])
@@ -97,7 +109,9 @@ def fuzzifier_path(
     rows = rows[sample_rows(model.labels_[rows], max_rows)]
     gram = fitted_gram(model, X, rows)
     fuzzifier = model.fuzzifier_
-    grid, fitted = m_grid(fuzzifier, model.critical_m_, n_steps)
+    stability = model_stability(model)
+    assert stability is not None  # KFRC knows its eigenvalues
+    grid, fitted = m_grid(fuzzifier, stability.critical_m, n_steps)
     dissimilarity = Dissimilarity(gram)
     n_clusters = model.memberships_.shape[1]
 
@@ -121,7 +135,7 @@ def fuzzifier_path(
         uniformity=np.array([uniformity_index(U) for U in memberships]),
         n_distinct=np.array([count_distinct(U) for U in memberships]),
         fitted=fitted,
-        critical_m=model.critical_m_,
+        critical_m=stability.critical_m,
         merge=_first_merge(gram, memberships[0].argmax(axis=1), fuzzifier),
         rows=rows,
     )
@@ -156,7 +170,7 @@ def count_distinct(U: FloatArray) -> int:
     Examples
     --------
     >>> import numpy as np
-    >>> from kfrc_app.report.path import count_distinct
+    >>> from kfrc_app.facts.path import count_distinct
     >>> count_distinct(np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])), count_distinct(np.eye(3))
     (1, 3)
     """

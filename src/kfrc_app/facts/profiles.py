@@ -1,12 +1,15 @@
-"""What the clusters look like: membership-weighted medians of every column."""
+"""What the clusters look like: membership-weighted medians of columns, and in what each cluster stands out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kfrc.typing import FloatArray
+from kfrc_app.facts.text import isolate
+from kfrc_app.facts.verdicts import side
 
 _MAD_TO_SD = 1.4826
 """Median absolute deviation to standard deviation, for the normal distribution."""
@@ -20,6 +23,8 @@ class Profiles:
 
     Attributes
     ----------
+    names : tuple of str
+        Of the columns.
     overall : ndarray of shape (n_features,)
         Median of every column.
     unit : ndarray of shape (n_features,)
@@ -30,25 +35,35 @@ class Profiles:
         (median − overall) / unit.
     """
 
+    names: tuple[str, ...]
     overall: FloatArray
     unit: FloatArray
     medians: FloatArray
     differences: FloatArray
 
+    def description(self, cluster: int, limit: int = 3) -> str:
+        """In what a cluster stands out: "high alcohol, low hue"."""
+        differences = np.nan_to_num(self.differences[cluster])
+        order = np.argsort(-np.abs(differences), kind="stable")[:limit].tolist()
+        words = [f"{side(differences[j])} {isolate(self.names[j])}" for j in order if side(differences[j])]
+        return ", ".join(words) if words else "close to the overall medians"
 
-def cluster_profiles(X: FloatArray, memberships: FloatArray) -> Profiles:
+
+def cluster_profiles(X: FloatArray, memberships: FloatArray, names: Sequence[str]) -> Profiles:
     """Weighted medians of the columns per cluster, and how far they are from the overall medians.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
     memberships : ndarray of shape (n_samples, n_clusters)
+    names : sequence of str
+        Of the columns.
     """
     overall = np.median(X, axis=0)
     unit = robust_scale(X)
     medians = weighted_medians(X, memberships)
     differences = np.where(unit > 0, (medians - overall) / np.where(unit > 0, unit, 1.0), 0.0)
-    return Profiles(overall, unit, medians, differences)
+    return Profiles(tuple(names), overall, unit, medians, differences)
 
 
 def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
@@ -67,7 +82,7 @@ def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from kfrc_app.report.profiles import weighted_medians
+    >>> from kfrc_app.facts.profiles import weighted_medians
     >>> weighted_medians(np.array([[1.0], [2.0], [9.0]]), np.array([[1.0, 0.1], [1.0, 0.1], [1.0, 0.8]])).ravel()
     array([2., 9.])
     """

@@ -1,0 +1,25 @@
+"""The program's entry: says in one line which package is missing, or hands over to the command line."""
+
+from __future__ import annotations
+
+import sys
+
+from kfrc_app._missing import missing_package
+
+MISSING_PACKAGE = 1
+
+
+def main() -> None:
+    """Run the ``kfrc`` program."""
+    try:
+        from kfrc_app.cli.main import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in ("kfrc", "kfrc_app"):
+            raise  # a module of our own: installing packages would not help
+        print(f"kfrc: {missing_package(error)}", file=sys.stderr)
+        raise SystemExit(MISSING_PACKAGE) from None
+    app(prog_name="kfrc")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+"""The facts of a fit, each computed in one place, and the words that go with them."""
+
+from kfrc_app.facts.document import summary_document
+from kfrc_app.facts.summary import Facts, summarize
+
+__all__ = ["Facts", "summarize", "summary_document"]

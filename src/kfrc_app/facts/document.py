@@ -1,0 +1,95 @@
+"""The facts as a JSON document: the content of summary.json and of ``kfrc fit --json``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from kfrc import __version__
+from kfrc_app.facts.agreement import Agreement
+from kfrc_app.facts.choice import Choice, CountChoice
+from kfrc_app.facts.summary import Facts
+from kfrc_app.facts.text import plain
+from kfrc_app.facts.verdicts import CLEAR, UNSURE
+
+
+def summary_document(facts: Facts) -> dict[str, Any]:
+    """What a fit found, as numbers, strings, lists and dicts; infinite and undefined numbers are None.
+
+    Parameters
+    ----------
+    facts : Facts
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kfrc import FCM
+    >>> from kfrc_app.facts import summarize, summary_document
+    >>> X = load_iris().data
+    >>> document = summary_document(summarize(FCM(3, random_state=0).fit(X), X))
+    >>> document["method"], document["n_rows"], document["columns"]
+    ('FCM', 150, None)
+    """
+    importance = facts.importance
+    document = {
+        "version": __version__,
+        "command": facts.command,
+        "source": facts.source,
+        "seed": facts.seed,
+        "n_rows": facts.n_rows,
+        "n_columns": facts.n_columns,
+        "n_clusters": facts.n_clusters,
+        **asdict(facts.fit),
+        "stability": None if facts.stability is None else asdict(facts.stability),
+        "clusters": [asdict(cluster) for cluster in facts.clusters],
+        "sureness": {
+            "clear_from": CLEAR,
+            "unsure_below": UNSURE,
+            "clear": facts.sureness.n_clear,
+            "likely": facts.sureness.n_likely,
+            "unsure": facts.sureness.n_unsure,
+        },
+        "columns": None
+        if importance is None
+        else [
+            {
+                "name": column.name,
+                "bandwidth": column.bandwidth,
+                "in_deviations": column.in_deviations,
+                "importance": column.weight,
+            }
+            for column in importance.columns
+        ],
+        "effective_n_columns": None if importance is None else importance.effective,
+        "choice": None if facts.choice is None else _choice(facts.choice, facts.cluster_count),
+        "cluster_count": None if facts.cluster_count is None else _numbers(facts.cluster_count),
+        "agreement": None if facts.agreement is None else _agreement(facts.agreement),
+        "notes": list(facts.notes),
+    }
+    found: dict[str, Any] = plain(document)
+    return found
+
+
+def _choice(choice: Choice, count: CountChoice | None) -> dict[str, Any]:
+    return {
+        "n_candidates": choice.n_candidates,
+        "score": choice.candidates[0]["score"],
+        "margin": choice.margin,
+        "support": choice.support,
+        "sureness": choice.sureness,
+        "judged_as": choice.judge,
+        "n_clusters": None if count is None else _numbers(count),
+        "candidates": list(choice.candidates),
+    }
+
+
+def _numbers(count: CountChoice) -> list[dict[str, Any]]:
+    return [{name: getattr(found, name) for name in ("n_clusters", "evidence", "wins")} for found in count.numbers]
+
+
+def _agreement(agreement: Agreement) -> dict[str, Any]:
+    return {name: getattr(agreement, name) for name in ("adjusted_rand", "adjusted_mutual_info", "n_known", "n_rows")}

@@ -1,0 +1,112 @@
+"""How a model was fitted and how the fit ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kfrc import KFRC
+from kfrc.clusterers import FuzzyClusterer
+from kfrc.metrics import partition_coefficient
+from kfrc_app.facts.text import count, name_of
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Settings and end of a fit.
+
+    Attributes
+    ----------
+    method : str
+    fuzzifier : str
+    m : float
+    status : {"converged", "max_iter", "collapsed"}
+    n_iter : int
+    objective, uniformity, partition_coefficient : float
+    kernel, criterion, approximation : str or None
+        None, as all that follow, for methods without bandwidths.
+    max_anisotropy : float or None
+        ``inf`` if any ratio of bandwidths was allowed; None for a precomputed kernel.
+    level : float or None
+        Mean log-bandwidth in standard deviations; None without a search.
+    approximation_error : float or None
+    linear_limit : bool or None
+    """
+
+    method: str
+    fuzzifier: str
+    m: float
+    status: str
+    n_iter: int
+    objective: float
+    uniformity: float
+    partition_coefficient: float
+    kernel: str | None = None
+    criterion: str | None = None
+    max_anisotropy: float | None = None
+    level: float | None = None
+    approximation: str | None = None
+    approximation_error: float | None = None
+    linear_limit: bool | None = None
+
+    @property
+    def collapsed(self) -> bool:
+        """Whether all memberships are the same, so that the largest of them says nothing."""
+        return self.status == "collapsed"
+
+
+def fit_facts(model: FuzzyClusterer) -> Fit:
+    """Settings and end of a fit.
+
+    Parameters
+    ----------
+    model : FuzzyClusterer
+        Fitted.
+    """
+    common: dict[str, Any] = {
+        "method": type(model).__name__,
+        "fuzzifier": name_of(model.fuzzifier_),
+        "m": float(model.fuzzifier_.m),
+        "status": str(model.status_),
+        "n_iter": int(model.n_iter_),
+        "objective": float(model.objective_),
+        "uniformity": float(model.uniformity_),
+        "partition_coefficient": float(partition_coefficient(model.memberships_)),
+    }
+    if not isinstance(model, KFRC):
+        return Fit(**common)
+    return Fit(
+        **common,
+        kernel="precomputed" if model.kernel_ is None else name_of(model.kernel_),
+        criterion=name_of(model.criterion_),
+        max_anisotropy=None if model.max_anisotropy_ is None else float(model.max_anisotropy_),
+        level=None if model.search_ is None else float(model.search_.level),
+        approximation=model.approximation_,
+        approximation_error=float(model.approximation_error_),
+        linear_limit=bool(model.linear_limit_),
+    )
+
+
+def remarks(model: FuzzyClusterer) -> tuple[str, ...]:
+    """What a reader of the result should know of the fit itself."""
+    found = []
+    if isinstance(model, KFRC):
+        n_constant = 0 if model.log_bandwidths_ is None else int(np.isinf(model.log_bandwidths_).sum())
+        if n_constant:
+            verb = "does not vary and was" if n_constant == 1 else "do not vary and were"
+            found.append(f"{count(n_constant, 'column')} {verb} left out.")
+        if model.linear_limit_:
+            found.append(
+                "The chosen bandwidths are so large that the kernel acts like weighted squared Euclidean distance: "
+                "only the ratios of the bandwidths matter."
+            )
+        if model.approximation_ == "nystrom":
+            found.append(
+                f"The kernel was approximated from landmark rows; {100 * model.approximation_error_:.2g} % of the "
+                "variance is left out."
+            )
+    if model.status_ == "max_iter":
+        found.append("The memberships still moved when the iterations ran out: raise the number of iterations.")
+    return tuple(found)

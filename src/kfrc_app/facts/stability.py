@@ -1,0 +1,161 @@
+"""Can a fit collapse? λ₁ against the threshold τ, and the critical m*, for a fitted model and for every fuzzifier."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import pairwise_distances
+
+from kfrc import FCM, KFRC
+from kfrc.bandwidth.projections import FEASIBILITY_TOL
+from kfrc.clusterers import FuzzyClusterer
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.spectrum import spectrum_of
+from kfrc.stability import leading_eigenvalue
+from kfrc.typing import FloatArray
+
+SAFE_SHARE = 0.5
+"""Advised m: this share of the way from the hard limit to m*. At m* itself memberships are already nearly uniform."""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What decides whether memberships can all become 1/c.
+
+    Attributes
+    ----------
+    leading_eigenvalue : float
+        λ₁ of F.
+    threshold : float
+        τ of the fuzzifier: with λ₁ ≥ τ no m collapses. Zero for one cluster.
+    critical_m : float
+        m*: a fit may collapse from here on; ``inf`` if it is stable.
+    stable : bool
+        λ₁ ≥ τ, to the tolerance of the search.
+    """
+
+    leading_eigenvalue: float
+    threshold: float
+    critical_m: float
+    stable: bool
+
+
+@dataclass(frozen=True)
+class FuzzifierOutlook:
+    """What one fuzzifier does on given distances.
+
+    Attributes
+    ----------
+    name : str
+    default_m : float
+    threshold : float
+        τ: with λ₁ ≥ τ no m collapses.
+    critical_m : float
+        m*: collapses from here on; ``inf`` if never.
+    safe_m : float
+        An m well below m*.
+    """
+
+    name: str
+    default_m: float
+    threshold: float
+    critical_m: float
+    safe_m: float
+
+    @property
+    def collapses(self) -> bool:
+        """Whether the default m collapses."""
+        return self.default_m >= self.critical_m
+
+    @property
+    def never_collapses(self) -> bool:
+        """Whether no m collapses."""
+        return math.isinf(self.critical_m)
+
+
+def stability(fuzzifier: Fuzzifier, n_clusters: int, leading: float) -> Stability:
+    """λ₁ against τ for one fuzzifier.
+
+    Parameters
+    ----------
+    fuzzifier : Fuzzifier
+    n_clusters : int
+    leading : float
+        λ₁.
+
+    Examples
+    --------
+    >>> from kfrc.fuzzifiers import Power
+    >>> from kfrc_app.facts.stability import stability
+    >>> stability(Power(2.0), 3, 0.4)
+    Stability(leading_eigenvalue=0.4, threshold=0.5, critical_m=5.0..., stable=False)
+    """
+    if n_clusters == 1:
+        return Stability(leading, 0.0, math.inf, True)
+    threshold = float(fuzzifier.threshold(n_clusters))
+    stable = leading >= threshold - FEASIBILITY_TOL
+    critical_m = math.inf if stable else float(fuzzifier.critical_m(n_clusters, leading))
+    return Stability(leading, threshold, critical_m, stable)
+
+
+def model_stability(model: FuzzyClusterer, X: FloatArray | None = None) -> Stability | None:
+    """The stability of a fitted model; None for methods that the theory does not cover.
+
+    Parameters
+    ----------
+    model : FuzzyClusterer
+    X : ndarray, optional
+        What it was fitted on; :class:`kfrc.KFRC` needs none.
+    """
+    if isinstance(model, KFRC):
+        leading: float | None = float(model.eigenvalues_[0])
+    else:
+        leading = None if X is None else _leading_eigenvalue(model, X)
+    if leading is None:
+        return None
+    return stability(model.fuzzifier_, model.memberships_.shape[1], leading)
+
+
+def fuzzifier_outlooks(n_clusters: int, leading: float) -> tuple[FuzzifierOutlook, ...]:
+    """What every registered fuzzifier does where the leading eigenvalue is given.
+
+    Parameters
+    ----------
+    n_clusters : int
+        At least two.
+    leading : float
+        λ₁.
+    """
+    outlooks = []
+    for name in Fuzzifier.registry:
+        t = Fuzzifier.from_name(name)
+        critical = float(t.critical_m(n_clusters, leading))
+        low = t.m_range.low
+        safe = min(t.m, low + SAFE_SHARE * (critical - low)) if math.isfinite(critical) else t.m
+        threshold = float(t.threshold(n_clusters))
+        outlooks.append(FuzzifierOutlook(name, float(t.m), threshold, critical, float(f"{safe:.3g}")))
+    return tuple(outlooks)
+
+
+def plain_eigenvalue(X: FloatArray) -> float:
+    """λ₁ for squared Euclidean distances between rows."""
+    return float(spectrum_of(Dissimilarity.from_features(X).gram, 1).eigenvalues[0])
+
+
+def _leading_eigenvalue(model: FuzzyClusterer, X: FloatArray) -> float | None:
+    if isinstance(model, FCM):
+        return plain_eigenvalue(X)
+    metric = getattr(model, "metric", None)
+    if metric is None:
+        return None  # no relational method: its distances are no fixed matrix
+    beta = getattr(model, "beta_", 0.0)
+    if metric == "sqeuclidean" and beta == 0:
+        return plain_eigenvalue(X)
+    options = model.get_params().get("metric_params") or {}
+    R = X if metric == "precomputed" else pairwise_distances(X, metric=metric, **options)
+    if beta != 0:  # what NERFCM had to add to every dissimilarity of two rows
+        R = R + beta * (1.0 - np.eye(len(R)))
+    return leading_eigenvalue(R)

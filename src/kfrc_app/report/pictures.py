@@ -1,0 +1,89 @@
+"""What the scripts of the page draw from: rows on the sphere, their memberships, and the path over m, as short JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kfrc.typing import FloatArray
+from kfrc_app.facts import Facts
+from kfrc_app.facts.agreement import is_known
+from kfrc_app.facts.geometry import sample_rows
+from kfrc_app.facts.palette import cluster_colors
+from kfrc_app.facts.text import clean, plain
+
+MAX_PICTURE_ROWS = 400
+"""Rows drawn by the fuzzifier slider: more than a screen has room for."""
+
+
+def picture_data(facts: Facts) -> dict[str, Any]:
+    """Everything that is drawn, ready for JSON.
+
+    Parameters
+    ----------
+    facts : Facts
+        Of a :class:`kfrc.KFRC`.
+
+    Returns
+    -------
+    dict
+        ``clusters`` (``name``, ``color``), ``points`` and ``path`` (or None); memberships are in thousandths.
+    """
+    colors = cluster_colors(facts.n_clusters)
+    return {
+        "clusters": [
+            {"name": cluster.name, "color": color} for cluster, color in zip(facts.clusters, colors, strict=True)
+        ],
+        "points": _points(facts),
+        "path": _path(facts),
+    }
+
+
+def _points(facts: Facts) -> dict[str, Any]:
+    assert facts.sphere is not None
+    rows, clusters = facts.shown, facts.model.labels_[facts.shown]
+    U = facts.model.memberships_[rows]
+    known = None if facts.labels is None else is_known(facts.labels)
+    return {
+        "ids": [clean(facts.ids[j]) for j in rows.tolist()],
+        "labels": None
+        if facts.labels is None or known is None
+        else [clean(facts.labels[j]) if known[j] else None for j in rows.tolist()],
+        "xyz": facts.sphere.round(3).tolist(),
+        "memberships": _thousandths(U),
+        "order": np.lexsort((-U.max(axis=1), clusters)).tolist(),
+        "counts": np.bincount(clusters, minlength=facts.n_clusters).tolist(),
+    }
+
+
+def _path(facts: Facts) -> dict[str, Any] | None:
+    path = facts.path
+    if path is None:
+        return None
+    clusters = facts.model.labels_[path.rows]
+    drawn = sample_rows(clusters, MAX_PICTURE_ROWS)
+    surest = facts.model.memberships_[path.rows[drawn]].max(axis=1)
+    drawn = drawn[np.lexsort((-surest, clusters[drawn]))]
+    clear_shares = path.clear_shares
+    return {
+        "fitted": path.fitted,
+        "n_apart": path.n_apart,
+        "critical_m": plain(path.critical_m),
+        # The rows of the path are rows of the pictures, which are ascending.
+        "points": np.searchsorted(facts.shown, path.rows[drawn]).tolist(),
+        "steps": [
+            {
+                "m": float(path.m[k]),
+                "uniformity": float(path.uniformity[k]),
+                "n_distinct": int(path.n_distinct[k]),
+                "clear_share": float(clear_shares[k]),
+                "memberships": _thousandths(path.memberships[k][drawn]),
+            }
+            for k in range(len(path.m))
+        ],
+    }
+
+
+def _thousandths(U: FloatArray) -> list[Any]:
+    return np.rint(1000.0 * U).astype(int).tolist()

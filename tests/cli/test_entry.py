@@ -1,0 +1,81 @@
+"""The program's entry: it runs, and without the packages of the application it ends with one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kfrc_app._missing import missing_package
+
+ROOT = Path(__file__).resolve().parents[2]
+
+BLOCKED = """
+import runpy, sys
+for name in {names!r}:
+    sys.modules[name] = None
+sys.argv = ["kfrc", "--version"]
+{start}
+"""
+STARTS = {
+    "script": "from kfrc_app.__main__ import main; main()",
+    "module": "runpy.run_module('kfrc_app', run_name='__main__')",
+}
+
+
+def run_python(*arguments):
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("package", ["typer", "rich", "pandas"])
+def test_a_missing_package_is_named_in_one_line(package, start):
+    ended = run_python("-c", BLOCKED.format(names=[package], start=STARTS[start]))
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert ended.stderr == f"kfrc: the package {package} is needed for this: pip install 'kfrc[app]'\n"
+
+
+def test_without_any_package_of_the_application_the_end_is_the_same():
+    names = ["typer", "rich", "pandas", "jinja2", "matplotlib", "pyarrow", "skops"]
+    ended = run_python("-c", BLOCKED.format(names=names, start=STARTS["script"]))
+    assert ended.returncode == 1
+    assert ended.stderr.count("\n") == 1
+    assert "pip install 'kfrc[app]'" in ended.stderr
+
+
+def test_a_broken_module_of_our_own_is_not_called_a_missing_package():
+    ended = run_python("-c", BLOCKED.format(names=["kfrc_app.cli.main"], start=STARTS["script"]))
+    assert ended.returncode == 1
+    assert "Traceback" in ended.stderr
+    assert "pip install" not in ended.stderr
+
+
+@pytest.mark.parametrize("module", ["kfrc_app", "kfrc_app.cli.main"])
+def test_the_program_runs_as_a_module(module):
+    ended = run_python("-m", module, "--version")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("kfrc ")
+
+
+def test_usage_names_the_program(tmp_path):
+    ended = run_python("-m", "kfrc_app", "fit")
+    assert ended.returncode == 2
+    assert "kfrc fit" in ended.stderr
+
+
+def test_the_console_script_is_this_entry():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert scripts == {"kfrc": "kfrc_app.__main__:main"}
+
+
+def test_the_extra_that_is_advised_exists():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    advice = missing_package(ModuleNotFoundError("no", name="matplotlib.pyplot"))
+    assert advice == "the package matplotlib is needed for this: pip install 'kfrc[app]'"
+    assert "app" in extras

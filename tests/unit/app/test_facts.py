@@ -1,0 +1,403 @@
+"""The facts of a fit: they are those of the model, each is one number everywhere, and words have one threshold."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+from sklearn.datasets import load_iris
+
+import kfrc
+from kfrc import FANNY, FCM, FRC, KFRC, MSFCM, NERFCM, VFCM, UniformCollapseWarning
+from kfrc.fuzzifiers import Fuzzifier, Power
+from kfrc.metrics import adjusted_mutual_info_score, adjusted_rand_score
+from kfrc.stability import critical_fuzzifier, leading_eigenvalue, stability_threshold
+from kfrc_app.cli.render import show_fit
+from kfrc_app.displays import ImportanceDisplay, SpectrumDisplay
+from kfrc_app.facts import comparison, summarize, summary_document, verdicts
+from kfrc_app.facts.agreement import agreement, has_majority_label, is_known
+from kfrc_app.facts.clusters import ambiguous_rows, sureness
+from kfrc_app.facts.comparison import compare_methods
+from kfrc_app.facts.diagnosis import standardized
+from kfrc_app.facts.importance import by_importance
+from kfrc_app.facts.profiles import Profiles
+from kfrc_app.facts.stability import fuzzifier_outlooks, model_stability, stability
+from kfrc_app.facts.text import count, plain
+from kfrc_app.report import render_html
+from kfrc_app.report.sentences import margin_sentence, support_sentence
+
+EXPENSIVE = ("fuzzifier_path", "spectrum_of", "cluster_profiles", "reliability_facts", "fitted_gram")
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(as_frame=True).data
+
+
+@pytest.fixture(scope="module")
+def model(iris):
+    return KFRC(3, random_state=0).fit(iris)
+
+
+@pytest.fixture(scope="module")
+def blanked():
+    """Species of iris, a third of them missing in every way that a label can be missing."""
+    labels = np.array(["setosa", "versicolor", "virginica"], dtype=object)[load_iris().target]
+    labels[::12], labels[3::12], labels[6::12], labels[9::12] = "", None, float("nan"), "  "
+    return labels
+
+
+@pytest.fixture(scope="module")
+def facts(model, iris, blanked):
+    return summarize(model, iris, labels=blanked, source="iris.csv", seed=0)
+
+
+def terminal(facts):
+    """What the program prints."""
+    screen = io.StringIO()
+    show_fit(Console(file=screen, width=100, highlight=False, markup=False), facts)
+    return screen.getvalue()
+
+
+def test_missing_labels_are_unknown(blanked):
+    known = is_known(blanked)
+    assert known.sum() == 100
+    assert not known[::3].any()
+    assert is_known([0, False, "0", "nan", pd.NA, pd.NaT]).tolist() == [True, True, True, True, False, False]
+
+
+def test_agreement_is_that_of_the_known_rows_everywhere(facts, model, iris, blanked, monkeypatch):
+    known = is_known(blanked)
+    rand = adjusted_rand_score(blanked[known].astype(str), model.labels_[known])
+    information = adjusted_mutual_info_score(blanked[known].astype(str), model.labels_[known])
+    assert facts.agreement.adjusted_rand == pytest.approx(rand, abs=1e-12)
+    assert facts.agreement.adjusted_mutual_info == pytest.approx(information, abs=1e-12)
+    document = summary_document(facts)["agreement"]
+    assert document == {
+        "adjusted_rand": facts.agreement.adjusted_rand,
+        "adjusted_mutual_info": facts.agreement.adjusted_mutual_info,
+        "n_known": 100,
+        "n_rows": 150,
+    }
+    printed, page = terminal(facts), render_html(facts)
+    assert f"adjusted Rand index          {rand:.3f}" in printed
+    assert f"adjusted mutual information  {information:.3f}" in printed
+    assert f"<strong>{rand:.3g}</strong>" in page
+    assert f"<strong>{information:.3g}</strong>" in page
+    for text in (printed, page):
+        assert "labels known for 100 of 150 rows" in text
+    monkeypatch.setattr(comparison, "methods", lambda: (KFRC,))
+    (compared,) = compare_methods(iris, 3, labels=blanked)
+    assert compared.adjusted_rand == pytest.approx(rand, abs=1e-12)
+
+
+def test_missing_labels_are_in_no_table_and_no_share(facts, model, blanked):
+    known = is_known(blanked)
+    assert facts.agreement.classes == ("setosa", "versicolor", "virginica")
+    for i, name in enumerate(facts.agreement.classes):
+        expected = np.bincount(model.labels_[known & (blanked == name)], minlength=3)
+        assert facts.agreement.table[i] == tuple(expected)
+    right = has_majority_label(model.labels_, blanked)
+    assert np.isnan(right[~known]).all()
+    np.testing.assert_array_equal(right[known], has_majority_label(model.labels_[known], blanked[known]))
+    assert facts.reliability.label_share == right[known].mean()
+    surest = model.memberships_.max(axis=1)
+    for found in facts.reliability.bins:
+        inside = (surest >= found.low) & (surest <= found.high) & known
+        assert found.label_share == pytest.approx(right[inside].mean())
+    page = render_html(facts)
+    assert "(blank)" not in page
+    assert ">nan<" not in page
+
+
+def test_bins_without_a_known_label_have_no_share(model, iris):
+    surest = model.memberships_.max(axis=1)
+    labels = [label if u > 0.9 else "" for label, u in zip(load_iris().target.astype(str), surest, strict=True)]
+    facts = summarize(model, iris, labels=labels)
+    shares = [found.label_share for found in facts.reliability.bins]
+    assert shares[0] is None
+    assert shares[-1] is not None
+    assert render_html(facts).endswith("</html>")
+
+
+@pytest.mark.parametrize("labels", [None, [""] * 150, [None] * 150])
+def test_without_known_labels_there_is_no_agreement(model, iris, labels, monkeypatch):
+    facts = summarize(model, iris, labels=labels)
+    assert facts.agreement is None
+    assert facts.reliability.label_share is None
+    assert summary_document(facts)["agreement"] is None
+    assert "adjusted Rand" not in terminal(facts)
+    assert 'id="comparison"' not in render_html(facts)
+    monkeypatch.setattr(comparison, "methods", lambda: (FCM,))
+    (compared,) = compare_methods(iris, 3, labels=labels)
+    assert compared.adjusted_rand is None
+
+
+def test_labels_of_any_type_are_classes():
+    clusters = np.array([0, 0, 1, 1])
+    assert agreement([1, 1, 2, 2], clusters, 2).classes == ("1", "2")
+    assert agreement([1.0, np.nan, 2.0, 2.0], clusters, 2).table == ((1, 0), (0, 2))
+
+
+def test_a_collapsed_fit_agrees_with_nothing(iris):
+    bandwidths = [0.5, 1, 5, 0.5] * iris.std().to_numpy()
+    collapsed = KFRC(3, fuzzifier="power", m=6.0, bandwidths=bandwidths, random_state=0)
+    with pytest.warns(UniformCollapseWarning):
+        collapsed.fit(iris)
+    facts = summarize(collapsed, iris, labels=load_iris().target)
+    assert facts.agreement is None
+    assert facts.ambiguous == ()
+    assert "It did" in terminal(facts)
+
+
+@pytest.mark.parametrize(
+    ("support", "word"),
+    [
+        (1.0, "sure"),
+        (0.95, "sure"),
+        (0.9499, "fairly sure"),
+        (0.92, "fairly sure"),
+        (0.8, "fairly sure"),
+        (0.7, "fairly sure"),
+        (0.6999, "not sure, close to a coin toss"),
+        (0.5, "not sure, close to a coin toss"),
+        (0.4999, "not sure, no better than a coin toss"),
+        (0.0, "not sure, no better than a coin toss"),
+    ],
+)
+def test_terminal_report_and_document_call_the_judge_the_same(facts, support, word):
+    choice = replace(facts.choice, support=support)
+    assert choice.sureness == word
+    assert choice.doubtful == (support < 0.7)
+    assert support_sentence(choice).startswith(f"On {100 * support:.0f} % of resamples")
+    assert f": it is {word}." in support_sentence(choice)
+    judged = replace(facts)
+    judged.__dict__["choice"] = choice
+    assert f"the judge is {word}: the same partition in {support:.0%} of" in terminal(judged)
+    assert f": it is {word}." in render_html(judged)
+    assert summary_document(judged)["choice"]["sureness"] == word
+
+
+def test_a_small_lead_is_said_to_be_small(facts):
+    assert "nearly as well" in margin_sentence(replace(facts.choice, margin=0.01))
+    assert "nearly as well" not in margin_sentence(replace(facts.choice, margin=0.0101))
+
+
+def test_rows_are_clear_from_nine_tenths_and_unsure_below_six():
+    largest = np.array([1.0, 0.9, 0.8999, 0.6, 0.5999, 0.5])
+    found = sureness(np.column_stack([largest, 1 - largest]))
+    assert (found.n_clear, found.n_likely, found.n_unsure) == (2, 2, 2)
+    words = [verdicts.grade(u, verdicts.MEMBERSHIP) for u in largest]
+    assert words == ["clear", "clear", "likely", "likely", "unsure", "unsure"]
+    assert (verdicts.CLEAR, verdicts.UNSURE) == (0.9, 0.6)
+
+
+def test_terminal_report_and_document_count_the_same_rows(facts, model):
+    surest = model.memberships_.max(axis=1)
+    clear, unsure = int((surest >= 0.9).sum()), int((surest < 0.6).sum())
+    assert 0 < unsure < clear
+    printed, page, document = terminal(facts), render_html(facts), summary_document(facts)["sureness"]
+    likely = 150 - clear - unsure
+    assert (document["clear"], document["likely"], document["unsure"]) == (clear, likely, unsure)
+    assert f"clear   0.9 and more  {clear} rows" in printed
+    assert f"{clear} / {likely} / {unsure}" in page
+
+
+def test_ambiguous_rows_are_the_least_sure_of_those_not_clear(model):
+    surest = model.memberships_.max(axis=1)
+    rows = ambiguous_rows(model)
+    assert [row.position for row in rows] == np.argsort(surest, kind="stable")[: len(rows)].tolist()
+    assert len(rows) == min(20, int((surest < 0.9).sum()))
+
+
+@pytest.mark.parametrize(
+    ("difference", "side"), [(0.5, "high"), (0.499, ""), (-0.5, "low"), (-0.499, ""), (3.0, "high"), (0.0, "")]
+)
+def test_a_cluster_is_high_or_low_from_half_a_deviation_on(difference, side):
+    profiles = Profiles(("x",), *(np.zeros(1),) * 2, np.zeros((1, 1)), np.array([[difference]]))
+    assert profiles.description(0) == (f"{side} x" if side else "close to the overall medians")
+
+
+def test_a_cluster_is_described_by_its_largest_differences():
+    differences = np.array([[0.6, -2.0, 0.1, 1.0, 0.9], [np.nan] * 5])
+    profiles = Profiles(tuple("abcde"), np.zeros(5), np.ones(5), differences, differences)
+    assert profiles.description(0) == "low b, high d, high e"
+    assert profiles.description(1) == "close to the overall medians"
+
+
+def test_columns_equal_to_three_digits_stay_in_order(facts, model, iris):
+    assert by_importance(np.array([0.1, 0.3004, 0.2999, 0.3])).tolist() == [1, 2, 3, 0]
+    order = by_importance(model.importance_weights_)
+    names = [iris.columns[j] for j in order]
+    assert [column.name for column in facts.importance.columns] == names
+    assert [column["name"] for column in summary_document(facts)["columns"]] == names
+    display = ImportanceDisplay.from_estimator(model, iris)
+    assert display.order_.tolist() == order.tolist() == [column.position for column in facts.importance.columns]
+    printed = terminal(facts)
+    assert [printed.index(name) for name in names] == sorted(printed.index(name) for name in names)
+
+
+@pytest.mark.parametrize(("largest", "alike"), [(1.05, True), (1.06, False)])
+def test_columns_count_alike_up_to_a_twentieth(facts, largest, alike):
+    columns = [replace(facts.importance.columns[0], weight=w) for w in (largest, 1.0, 0.0)]
+    assert replace(facts.importance, columns=tuple(columns)).alike == alike
+
+
+def test_fuzzier_and_crisper_have_one_threshold():
+    assert verdicts.fuzziness(0.785, 0.80) == "about as fuzzy as"
+    assert verdicts.fuzziness(0.775, 0.80) == "fuzzier than"
+    assert verdicts.fuzziness(0.825, 0.80) == "crisper than"
+
+
+def test_stability_is_that_of_the_model_and_the_same_everywhere(iris):
+    for bandwidths, fuzzifier in (([1, 1, 1, 1], "complementary_root"), ([0.5, 1, 5, 0.5], "power")):
+        model = KFRC(3, fuzzifier=fuzzifier, m=1.5, bandwidths=bandwidths, random_state=0).fit(iris)
+        facts = summarize(model, iris)
+        found = facts.stability
+        assert found.leading_eigenvalue == model.eigenvalues_[0]
+        assert found.stable == model.stable_
+        assert found.critical_m == pytest.approx(model.critical_m_)
+        assert found.threshold == stability_threshold(fuzzifier, 3)
+        assert summary_document(facts)["stability"] == plain(vars(found))
+        display = SpectrumDisplay.from_estimator(model, iris)
+        assert (display.threshold, display.critical_m) == (found.threshold, found.critical_m)
+        outlook = next(item for item in facts.fuzzifiers if item.name == fuzzifier)
+        assert outlook.never_collapses == found.stable
+        printed = terminal(facts)
+        assert ("λ₁ ≥ τ: no" in printed) == model.stable_
+        assert ("no fuzzifier value makes" in render_html(facts)) == model.stable_
+
+
+def test_stability_has_one_rule_at_the_threshold():
+    t = Power(2.0)
+    tau = t.threshold(3)
+    at, below = stability(t, 3, tau - 1e-7), stability(t, 3, tau - 1e-3)
+    assert (at.stable, at.critical_m) == (True, np.inf)
+    assert not below.stable
+    assert below.critical_m == pytest.approx(t.critical_m(3, tau - 1e-3))
+    assert stability(t, 1, 0.0).stable
+
+
+def test_every_fuzzifier_has_an_outlook():
+    for leading in (0.1, 0.45):
+        for found in fuzzifier_outlooks(3, leading):
+            t = Fuzzifier.from_name(found.name)
+            assert found.threshold == t.threshold(3)
+            assert found.critical_m == t.critical_m(3, leading)
+            assert found.collapses == (t.m >= t.critical_m(3, leading))
+            assert found.safe_m <= t.m
+            if np.isfinite(found.critical_m):
+                assert found.safe_m < found.critical_m
+    assert [found.name for found in fuzzifier_outlooks(3, 0.1)] == list(Fuzzifier.registry)
+
+
+@pytest.mark.parametrize("method", comparison.methods(), ids=lambda method: method.__name__)
+def test_every_method_has_facts(method, iris, blanked):
+    Z = standardized(iris)
+    model = method(n_clusters=3)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    facts = summarize(model.fit(Z), Z, labels=blanked)
+    assert facts.fit.method == method.__name__
+    assert facts.fit.uniformity == model.uniformity_
+    assert facts.fit.status == model.status_
+    assert facts.agreement.n_known == 100
+    assert (facts.importance is None) == (method is not KFRC)
+    document = summary_document(facts)
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert f"{model.uniformity_:.3f}" in terminal(facts)
+    if method is not KFRC:
+        with pytest.raises(ValueError, match=f"this is a {method.__name__}"):
+            render_html(facts)
+
+
+def test_stability_of_other_methods_is_that_of_their_distances(iris):
+    X = iris.to_numpy()
+    R = np.square(X[:, None] - X[None]).sum(axis=2)
+    expected = leading_eigenvalue(R)
+    for model in (FCM(3, random_state=0), FRC(3, random_state=0), NERFCM(3, random_state=0)):
+        found = model_stability(model.fit(X), X)
+        assert found.leading_eigenvalue == pytest.approx(expected, rel=1e-6)
+        assert found.critical_m == pytest.approx(critical_fuzzifier("power", 3, lambda1=expected), rel=1e-4)
+    relational = FRC(3, metric="precomputed", random_state=0).fit(R)
+    assert model_stability(relational, R).leading_eigenvalue == pytest.approx(expected, rel=1e-6)
+    fanny = FANNY(3).fit(X)
+    assert model_stability(fanny, X).leading_eigenvalue == pytest.approx(leading_eigenvalue(np.sqrt(R)), rel=1e-6)
+    for model in (MSFCM(3, random_state=0), VFCM(3, random_state=0)):
+        assert model_stability(model.fit(X), X) is None
+
+
+def test_stability_of_raised_dissimilarities_counts_what_was_added():
+    R = np.full((12, 12), 10.0)  # two groups far apart, and a row in the first that is near to rows far from each other
+    R[:6, :6] = R[6:, 6:] = 4.0
+    R[0, :6] = R[:6, 0] = 0.5
+    np.fill_diagonal(R, 0.0)
+    model = NERFCM(2, metric="precomputed", random_state=0).fit(R)
+    assert model.beta_ > 0
+    found = model_stability(model, R).leading_eigenvalue
+    assert found == pytest.approx(leading_eigenvalue(R + model.beta_ * (1 - np.eye(12))))
+    assert found < 0.95 * leading_eigenvalue(R)
+
+
+def test_dissimilarities_are_not_called_columns(iris):
+    R = np.square(iris.to_numpy()[:, None] - iris.to_numpy()[None]).sum(axis=2)
+    facts = summarize(FRC(3, metric="precomputed", random_state=0).fit(R), R, source="R.csv")
+    assert facts.pairwise
+    assert terminal(facts).startswith("R.csv: 150 rows, dissimilarities, 3 clusters")
+
+
+def test_the_terminal_and_the_document_compute_nothing_expensive(model, iris, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("only pictures need this")
+
+    for name in EXPENSIVE:
+        monkeypatch.setattr(f"kfrc_app.facts.summary.{name}", refuse)
+    facts = summarize(model, iris, labels=load_iris().target)
+    terminal(facts)
+    summary_document(facts)
+    for name in ("path", "profiles", "sphere", "eigenvalues", "reliability"):
+        with pytest.raises(AssertionError, match="only pictures"):
+            getattr(facts, name)
+
+
+def test_sections_are_computed_once(facts):
+    for name in ("importance", "path", "sphere", "agreement", "profiles"):
+        assert getattr(facts, name) is getattr(facts, name)
+
+
+def test_names_come_from_the_data_then_the_model_then_numbers(model, iris):
+    assert summarize(model, iris).names == tuple(iris.columns)
+    assert summarize(model, iris.to_numpy()).names == tuple(iris.columns)
+    unnamed = KFRC(3, level=1.0, n_starts=1, random_state=0).fit(iris.to_numpy())
+    assert summarize(unnamed, iris.to_numpy()).names == ("x0", "x1", "x2", "x3")
+
+
+def test_document_holds_numbers_of_the_model(facts, model):
+    document = summary_document(facts)
+    assert document["version"] == kfrc.__version__
+    assert (document["n_rows"], document["n_columns"], document["n_clusters"]) == (150, 4, 3)
+    assert (document["method"], document["fuzzifier"], document["kernel"]) == ("KFRC", "complementary_root", "sum")
+    assert (document["m"], document["level"]) == (model.fuzzifier_.m, model.search_.level)
+    assert document["objective"] == model.objective_
+    assert document["effective_n_columns"] == model.effective_n_features_
+    assert document["choice"]["score"] == model.selection_["score"][0]
+    assert len(document["choice"]["candidates"]) == 10
+    assert [cluster["n_rows"] for cluster in document["clusters"]] == np.bincount(model.labels_).tolist()
+    for cluster in document["clusters"]:
+        mine = model.labels_ == cluster["label"]
+        assert cluster["mean_membership"] == model.memberships_.max(axis=1)[mine].mean()
+        assert cluster["mass"] == pytest.approx(model.memberships_[:, cluster["label"]].sum())
+
+
+def test_infinite_and_undefined_numbers_are_none_in_json():
+    values = {"a": np.inf, "b": (np.float64("nan"), 1.5), 3: np.array([1, 2]), "c": np.bool_(True), "d": None}
+    assert plain(values) == {"a": None, "b": [None, 1.5], "3": [1, 2], "c": True, "d": None}
+
+
+def test_counts_have_their_noun():
+    assert [count(n, "row") for n in (0, 1, 2, 12345)] == ["0 rows", "1 row", "2 rows", "12,345 rows"]
