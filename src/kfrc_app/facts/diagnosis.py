@@ -14,7 +14,7 @@ from kfrc._numerics import standardize
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc_app.facts.stability import FuzzifierOutlook, fuzzifier_outlooks, plain_eigenvalue
-from kfrc_app.facts.text import name_of, words
+from kfrc_app.facts.text import words
 
 DEFAULT_LEVEL = 1.0
 """Mean log-bandwidth in standard deviations at which stable bandwidths are looked for first: where it works, clusters
@@ -189,7 +189,7 @@ def diagnose(
         n_clusters=n_clusters,
         plain=plain,
         tuned=tuned,
-        fuzzifier=fuzzifier if isinstance(fuzzifier, str) else name_of(fuzzifier),
+        fuzzifier=fuzzifier if isinstance(fuzzifier, str) else fuzzifier.label,
         best_eigenvalue=best,
         notes=tuple(notes),
     )

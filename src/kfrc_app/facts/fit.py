@@ -10,7 +10,7 @@ import numpy as np
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.metrics import partition_coefficient
-from kfrc_app.facts.text import count, name_of
+from kfrc_app.facts.text import count
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def fit_facts(model: FuzzyClusterer) -> Fit:
     """
     common: dict[str, Any] = {
         "method": type(model).__name__,
-        "fuzzifier": name_of(model.fuzzifier_),
+        "fuzzifier": model.fuzzifier_.label,
         "m": float(model.fuzzifier_.m),
         "status": str(model.status_),
         "n_iter": int(model.n_iter_),
@@ -79,8 +79,8 @@ def fit_facts(model: FuzzyClusterer) -> Fit:
         return Fit(**common)
     return Fit(
         **common,
-        kernel="precomputed" if model.kernel_ is None else name_of(model.kernel_),
-        criterion=name_of(model.criterion_),
+        kernel="precomputed" if model.kernel_ is None else model.kernel_.label,
+        criterion=model.criterion_.label,
         max_anisotropy=None if model.max_anisotropy_ is None else float(model.max_anisotropy_),
         level=None if model.search_ is None else float(model.search_.level),
         approximation=model.approximation_,

@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from kfrc._registry import Registered
-
 DASH = "–"
 """Stands for a number that is not there."""
 
@@ -71,11 +69,6 @@ def listing(names: Sequence[str]) -> str:
 def words(name: str) -> str:
     """The name of a setting as words: "complementary root"."""
     return name.replace("_", " ")
-
-
-def name_of(member: Registered) -> str:
-    """The registered name of a member of a family, or its class name if it has none."""
-    return member.name or type(member).__name__
 
 
 def plain(value: Any) -> Any:
