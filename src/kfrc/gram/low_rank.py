@@ -30,7 +30,7 @@ _TOL = 1e-10
 _LARGEST_RANK_SHARE = 0.8
 """Rank per sample beyond which the dense matrix is cheaper."""
 
-_DENSE_MAX_SAMPLES = 5000
+_FALL_BACK_MAX_SAMPLES = 5000
 """The dense matrix is never the fall-back beyond this."""
 
 _BASIS_BYTES = 1 << 28
@@ -72,7 +72,7 @@ class ChebyshevGrams(GramFamily):
     def at(self, bandwidths: FloatArray) -> ChebyshevGram | DenseGram:  # noqa: D102
         # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper, if it can be had. A degree
         # beyond n says so before any core is built.
-        can_be_dense = self.n_samples <= _DENSE_MAX_SAMPLES
+        can_be_dense = self.n_samples <= _FALL_BACK_MAX_SAMPLES
         if can_be_dense and self._degrees(bandwidths).max() > self.n_samples:
             return DenseGrams(self.X, self.kernel).at(bandwidths)
         gram = ChebyshevGram(self, bandwidths, self._groups(bandwidths))

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import typer
 
+from kfrc import KFRC
 from kfrc.datasets import load_benchmark
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, progress, say_notes
-from kfrc_app.cli.fit import Settings, fit_table, show_files
+from kfrc_app.cli.fit import cluster_table, show_files
 from kfrc_app.cli.render import show_fit
 from kfrc_app.cli.results import ALL_FILES
 from kfrc_app.output import check_output, write_folder
@@ -42,9 +43,9 @@ def demo(
         wine.target.astype(str),
         (),
     )
-    facts, files = fit_table(
+    facts, files = cluster_table(
         found,
-        Settings(N_CLUSTERS, {"random_state": 0}),
+        KFRC(N_CLUSTERS, random_state=0),
         source="Wine",
         command=options.command_line(context),
         with_report=True,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -32,25 +31,6 @@ _TABLE_ONLY = (
     "label_column",
     "id_column",
 )
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a table is clustered, as typed.
-
-    Attributes
-    ----------
-    n_clusters : int or "auto"
-    parameters : dict
-        Of :class:`kfrc.KFRC`.
-    """
-
-    n_clusters: int | str
-    parameters: dict[str, Any]
-
-    def make(self) -> KFRC:
-        """An unfitted model."""
-        return KFRC(self.n_clusters, **self.parameters)
 
 
 def fit(
@@ -94,24 +74,22 @@ def fit(
         if fuzzifier == options.AUTO:
             raise typer.BadParameter("--fuzzifier auto needs a table: name one")
         plain_m = None if isinstance(fuzziness, str) else fuzziness
-        model: Any = FRC(n_clusters, fuzzifier=fuzzifier, m=plain_m, metric="precomputed", random_state=seed)
-        facts, files = _fit_dissimilarities(data, model, command=command, seed=seed)
+        relational = FRC(n_clusters, fuzzifier=fuzzifier, m=plain_m, metric="precomputed", random_state=seed)
+        facts, files = _fit_dissimilarities(data, relational, command=command, seed=seed)
     else:
-        settings = Settings(
+        model = KFRC(
             clusters if clusters == options.AUTO else options.parse_clusters(clusters),
-            {
-                "kernel": kernel,
-                "fuzzifier": fuzzifier,
-                "m": fuzziness,
-                "criterion": criterion,
-                "max_anisotropy": options.parse_anisotropy(max_anisotropy),
-                "level": options.parse_level(level),
-                "max_clusters": max_clusters,
-                "memberships": str(memberships),
-                "optimizer": optimizer,
-                "n_starts": starts,
-                "random_state": seed,
-            },
+            kernel=kernel,
+            fuzzifier=fuzzifier,
+            m=fuzziness,
+            criterion=criterion,
+            max_anisotropy=options.parse_anisotropy(max_anisotropy),
+            level=options.parse_level(level),
+            max_clusters=max_clusters,
+            memberships=str(memberships),
+            optimizer=optimizer,
+            n_starts=starts,
+            random_state=seed,
         )
         found = read_table(
             data,
@@ -121,7 +99,7 @@ def fit(
             id_column=id_column,
             missing=missing,
         )
-        facts, files = fit_table(found, settings, source=data, command=command, with_report=report)
+        facts, files = cluster_table(found, model, source=data, command=command, with_report=report)
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)
     if json:
@@ -131,15 +109,16 @@ def fit(
     show_files(out, files)
 
 
-def fit_table(
-    found: Table, settings: Settings, *, source: str, command: str, with_report: bool
+def cluster_table(
+    found: Table, model: KFRC, *, source: str, command: str, with_report: bool
 ) -> tuple[Facts, dict[str, str | bytes]]:
     """Cluster a table that was read; the facts, and the content of the output files.
 
     Parameters
     ----------
     found : Table
-    settings : Settings
+    model : KFRC
+        Not fitted yet; its ``random_state`` is a number.
     source, command : str
         Where the data came from and what was typed, for the record.
     with_report : bool
@@ -150,16 +129,15 @@ def fit_table(
     files : dict
         Content by name.
     """
-    least = options.MIN_CLUSTERS if isinstance(settings.n_clusters, str) else settings.n_clusters
+    least = options.MIN_CLUSTERS if isinstance(model.n_clusters, str) else model.n_clusters
     if len(found.data) <= least:
         raise DataError(f"{len(found.data)} rows are too few for {least} clusters")
     notes = list(found.notes)
-    seed = settings.parameters["random_state"]
     source = "standard input" if source == STANDARD_INPUT else source
     with progress() as bar:
         watcher = FitProgress(bar, "clustering")
         with warnings_as_notes(notes):
-            model = watcher.attach(settings.make()).fit(found.data)
+            watcher.attach(model).fit(found.data)
         model.set_callbacks()  # the model is saved, the progress bar is not
         facts = summarize(
             model,
@@ -169,7 +147,7 @@ def fit_table(
             notes=notes,
             command=command,
             source=source,
-            seed=seed,
+            seed=model.random_state if isinstance(model.random_state, int) else None,
         )
         page = None
         if with_report:

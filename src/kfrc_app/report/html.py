@@ -29,7 +29,7 @@ from kfrc_app.report.sentences import (
     support_sentence,
 )
 
-SHOWN_COLUMNS = 100
+REPORTED_COLUMNS = 100
 """Columns that are listed, the most important ones."""
 
 _SHOWN_LABELS = 30
@@ -108,7 +108,7 @@ def _sections(facts: Facts) -> dict[str, Any]:
         "notes": [clean(note, 1000) for note in (*facts.notes, *facts.remarks)],
         "n_shown": len(facts.shown),
         "eigenvalues": [] if facts.eigenvalues is None else facts.eigenvalues.tolist(),
-        "columns": () if facts.importance is None else facts.importance.columns[:SHOWN_COLUMNS],
+        "columns": () if facts.importance is None else facts.importance.columns[:REPORTED_COLUMNS],
         "clusters": _clusters(facts),
         "ambiguous": [
             {"id": facts.ids[row.position], "surest": row.surest, "memberships": row.memberships}

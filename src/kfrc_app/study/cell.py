@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +30,12 @@ from kfrc.metrics import (
 )
 from kfrc.relational import solve_relational
 from kfrc_app.study.datasets import StudyData, load_task_data
-from kfrc_app.study.design import StudyTask
-from kfrc_app.study.methods import MAX_ITER, METHODS
+from kfrc_app.study.design import Record, StudyTask
+from kfrc_app.study.methods import METHODS, STUDY_MAX_ITER
 
 _TOL = 1e-5
 """Movement of a membership at convergence: a tenth of the last digit that is reported."""
 
-Record = dict[str, Any]
 
 _PAPER = MomentumAscent(stage2_momentum=False)
 """The paper's ascent. As printed, stage 2 has momentum; the authors' published numbers were made without."""
@@ -133,7 +131,7 @@ def _kfrc_outcome(
             Dissimilarity(gram),
             data.n_clusters,
             fuzzifier,
-            max_iter=MAX_ITER,
+            max_iter=STUDY_MAX_ITER,
             tol=_TOL,
             random_state=task.seed,
         )

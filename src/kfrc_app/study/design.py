@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kfrc.datasets import BENCHMARK_NAMES
 from kfrc.simulation import study_designs
@@ -14,6 +15,9 @@ PRESETS = ("smoke", "seed", "full")
 
 N_SEEDS = 25
 """Seeds of the full synthetic study (Section 5.1)."""
+
+Record = dict[str, Any]
+"""What a task finds for one method: plain values by name."""
 
 PAPER_ANISOTROPIES = (1.0, 5.0, 10.0, 25.0, math.inf)
 PAPER_CRITERIA = ("sum", "log_sum", "gap")

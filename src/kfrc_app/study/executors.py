@@ -19,8 +19,9 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 import kfrc
+from kfrc_app.study.design import Record
 from kfrc_app.study.progress import Failure, StudyProgress
-from kfrc_app.study.store import Record, StudyError, StudyStore, Task
+from kfrc_app.study.store import StudyError, StudyStore, Task
 
 Run = Callable[[Any], list[Record]]
 

@@ -14,13 +14,12 @@ from sklearn.mixture import GaussianMixture
 from kfrc import FANNY, FCMMK, FRC, KFRC, MSFCM, VFCM
 from kfrc_app.study.design import PAPER_FUZZIFIERS
 
-Memberships = NDArray[np.float64]
-Method = Callable[[NDArray[np.float64], int, int], Memberships]
+Method = Callable[[NDArray[np.float64], int, int], NDArray[np.float64]]
 """(standardized X, number of clusters, seed) → memberships."""
 
 
 def _fuzzy(make: Callable[[int, int], Any]) -> Method:
-    def run(X: NDArray[np.float64], n_clusters: int, seed: int) -> Memberships:
+    def run(X: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.float64]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # collapse and slow convergence are results here
             return make(n_clusters, seed).fit(X).memberships_
@@ -29,7 +28,7 @@ def _fuzzy(make: Callable[[int, int], Any]) -> Method:
 
 
 def _mixture(covariance_types: tuple[str, ...]) -> Method:
-    def run(X: NDArray[np.float64], n_clusters: int, seed: int) -> Memberships:
+    def run(X: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.float64]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fits = [
@@ -42,7 +41,7 @@ def _mixture(covariance_types: tuple[str, ...]) -> Method:
 
 
 def _crisp(make: Callable[[int, int], Any]) -> Method:
-    def run(X: NDArray[np.float64], n_clusters: int, seed: int) -> Memberships:
+    def run(X: NDArray[np.float64], n_clusters: int, seed: int) -> NDArray[np.float64]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return np.eye(n_clusters)[make(n_clusters, seed).fit_predict(X)]
@@ -50,13 +49,13 @@ def _crisp(make: Callable[[int, int], Any]) -> Method:
     return run
 
 
-MAX_ITER = 200
+STUDY_MAX_ITER = 200
 """Iterations of the compared methods, as the paper states."""
 
 
 def _relational(fuzzifier: str) -> Method:
     return _fuzzy(
-        lambda c, seed: FRC(c, fuzzifier=fuzzifier, init="random", n_init=1, max_iter=MAX_ITER, random_state=seed)
+        lambda c, seed: FRC(c, fuzzifier=fuzzifier, init="random", n_init=1, max_iter=STUDY_MAX_ITER, random_state=seed)
     )
 
 

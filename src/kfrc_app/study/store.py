@@ -25,8 +25,6 @@ from kfrc_app.study.progress import Failure, StudyState
 if TYPE_CHECKING:
     import pandas as pd
 
-Record = dict[str, Any]
-
 FORMAT = 1
 """Layout of the folder; a folder of another format is refused."""
 

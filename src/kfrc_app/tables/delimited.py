@@ -86,7 +86,7 @@ def parse_delimited(content: bytes) -> ParsedText:
     if separator != ",":
         converted = _read_decimal_commas(frame)
         if converted:
-            notes.append(f"decimal commas were read as such in {listing(converted)}")
+            notes.append(f"decimal commas were read as such in {quoted(converted)}")
     return ParsedText(frame, tuple(notes))
 
 
@@ -209,7 +209,7 @@ def _names(header: list[str], width: int) -> list[str]:
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated and not _is_numeric(header):
-        raise DataError(f"column names must differ, but {listing(repeated)} appears more than once: rename one of them")
+        raise DataError(f"column names must differ, but {quoted(repeated)} appears more than once: rename one of them")
     return names
 
 
@@ -263,7 +263,7 @@ def _ends(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
 
 
-def listing(names: Sequence[str], limit: int = 5) -> str:
+def quoted(names: Sequence[str], limit: int = 5) -> str:
     """Names in quotes for a message; the ones beyond ``limit`` are only counted."""
     shown = ", ".join(f"'{name}'" for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kfrc_app.tables.delimited import ROW_NAMES, DataError, ParsedText, listing, parse_delimited, parse_matrix
+from kfrc_app.tables.delimited import ROW_NAMES, DataError, ParsedText, parse_delimited, parse_matrix, quoted
 
 STANDARD_INPUT = "-"
 MIN_ROWS = 3
@@ -172,11 +172,11 @@ def read_new_rows(source: str, names: Sequence[str], *, id_column: str | None = 
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise DataError(
-            f"the file lacks {len(absent)} of the {len(names)} columns that the model was fitted on: {listing(absent)}"
+            f"the file lacks {len(absent)} of the {len(names)} columns that the model was fitted on: {quoted(absent)}"
         )
     extra = [name for name in frame.columns if name not in {*names, ROW_NAMES, id_column}]
     if extra:
-        notes.append(f"ignored {_count(extra, 'column')} that the model does not know: {listing(extra)}")
+        notes.append(f"ignored {_count(extra, 'column')} that the model does not know: {quoted(extra)}")
     data = _numbers(frame, list(names))
     keep = _complete_rows(data, Missing.DROP, notes)
     rows = pd.Series(np.arange(1, len(frame) + 1)) if ids is None else ids
@@ -273,7 +273,7 @@ def _named(frame: pd.DataFrame, requested: Sequence[str]) -> list[str]:
             if part not in frame.columns:
                 known = [str(name) for name in frame.columns if name != ROW_NAMES]
                 close = difflib.get_close_matches(part, known, n=1)
-                hint = f"did you mean '{close[0]}'?" if close else f"it has {listing(known, 10)}"
+                hint = f"did you mean '{close[0]}'?" if close else f"it has {quoted(known, 10)}"
                 raise DataError(f"the file has no column '{part}': {hint}")
             if part not in names:
                 names.append(part)
@@ -296,14 +296,14 @@ def _without_text(frame: pd.DataFrame, names: list[str], notes: list[str]) -> li
     if plain:
         groups = [name for name in plain if 1 < frame[name].nunique() <= _MAX_GROUPS]
         hint = f" (known groups? --label-column '{groups[-1]}' compares them with the result)" if groups else ""
-        notes.append(f"left out {_count(plain, 'column')} of text: {listing(plain)}{hint}")
+        notes.append(f"left out {_count(plain, 'column')} of text: {quoted(plain)}{hint}")
     return [name for name in names if name not in set(text)]
 
 
 def _without_empty(frame: pd.DataFrame, names: list[str], notes: list[str]) -> list[str]:
     empty = [name for name in names if frame[name].isna().all()]
     if empty:
-        notes.append(f"left out {_count(empty, 'column')} without any value: {listing(empty)}")
+        notes.append(f"left out {_count(empty, 'column')} without any value: {quoted(empty)}")
     return [name for name in names if name not in set(empty)]
 
 
@@ -324,7 +324,7 @@ def _suspicions(data: pd.DataFrame) -> list[str]:
 def _numbers(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     text = [name for name in names if not pd.api.types.is_numeric_dtype(frame[name])]
     if text:
-        raise DataError(f"only numbers can be used, but {_count(text, 'column')} with text: {listing(text)}")
+        raise DataError(f"only numbers can be used, but {_count(text, 'column')} with text: {quoted(text)}")
     data = frame[names].astype("Float64" if any(str(t) == "boolean" for t in frame[names].dtypes) else np.float64)
     data = data.astype(np.float64)
     infinite = np.isinf(data.to_numpy())
@@ -343,7 +343,7 @@ def _complete_rows(data: pd.DataFrame, missing: Missing, notes: list[str]) -> ND
     if n_lost == 0:
         return complete
     columns = [name for name in data.columns if absent[name].any()]
-    described = f"{n_lost} of {len(data)} rows have missing values (in {listing(columns)})"
+    described = f"{n_lost} of {len(data)} rows have missing values (in {quoted(columns)})"
     if missing is Missing.ERROR:
         raise DataError(f"{described}: fill them in, leave columns out with --drop, or use --missing drop")
     if n_lost > _MAX_LOST_SHARE * len(data):
