@@ -10,11 +10,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from kfrc import KFRC
+from kfrc.bandwidth import QuasiNewton
+from kfrc.criteria import EigenvalueSum
 from kfrc.exceptions import NoStructureWarning
-from kfrc.fuzzifiers import Quadratic
+from kfrc.fitting import resolve_settings
+from kfrc.fuzzifiers import Power, Quadratic
 from kfrc.judges import Judge, Opinion
+from kfrc.kernels.gaussian import GaussianSum
 from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
-from kfrc.selection import ANISOTROPIES, FUZZINESS, LEVELS, fuzziness_path
+from kfrc.selection import (
+    ANISOTROPIES,
+    FUZZINESS,
+    LEVELS,
+    ClusterCount,
+    Grid,
+    SearchOptions,
+    fuzziness_path,
+    solve_candidates,
+    tune_kernels,
+)
 from kfrc.simulation import make_study_dataset, study_designs
 
 
@@ -223,3 +237,47 @@ def test_awkward_tables_are_clustered(X, n_clusters):
 def test_a_number_of_clusters_needs_something_to_count(data):
     with pytest.raises(ValueError, match="max_clusters >= 2 and at least 3 rows"):
         KFRC("auto").fit(data.X[:2])
+
+
+def test_candidates_above_their_critical_m_are_left_out(iris):
+    kernels = tune_kernels(
+        iris / iris.std(axis=0),
+        3,
+        Grid((GaussianSum(),), (EigenvalueSum(),), (1.0,), (0.0, -2.0), (Power(),)),
+        SearchOptions(n_starts=1),
+        np.random.default_rng(0),
+    )
+    fuzzifiers = [Power(1.05), Power(1.5), Power(8.0)]
+    start = np.eye(3)[np.repeat(np.arange(3), 50)]
+    found = {(c.tuned.search.level, c.fuzzifier.m) for c in solve_candidates(kernels, fuzzifiers, 3, start)}
+    expected = {
+        (tuned.search.level, t.m)
+        for tuned in kernels
+        for t in fuzzifiers
+        if t.m < t.critical_m(3, tuned.leading_eigenvalue)
+    }
+    assert found == expected
+    assert 0 < len(found) < len(kernels) * len(fuzzifiers)
+
+
+def test_the_smallest_number_of_clusters_within_one_standard_error_is_taken():
+    def count(*row_means):
+        # Rows that differ from one number to the next with standard deviation √2: the standard error is 14.
+        waves = np.sqrt(2.0) * np.cos(2.0 * np.pi * np.outer(np.arange(1, 5), np.arange(100)) / 100)
+        rows = [mean + wave for mean, wave in zip(row_means, waves, strict=True)]
+        opinions = tuple(Opinion("", float(row.sum()), np.ones((100, 1)), row) for row in rows)
+        numbers = np.arange(1, len(rows) + 1)
+        return ClusterCount(numbers, np.array([o.evidence for o in opinions]), np.zeros(len(rows)), opinions)
+
+    assert count(0.0, 1.0, 9.00, 9.05).best == 3, "4 has hardly more evidence"
+    assert count(0.0, 1.0, 7.00, 9.00).best == 4
+    assert count(9.0, 1.0, 0.00, 0.00).best == 2, "one is compared with, but never taken"
+
+
+def test_an_optimizer_with_settings_keeps_them_along_the_levels():
+    def path_optimizer(optimizer):
+        return resolve_settings(KFRC(optimizer=optimizer).get_params(deep=False), 3).tuning.options.path_optimizer
+
+    given = QuasiNewton(tol=1e-3, max_iter=7)
+    assert path_optimizer(given) is given
+    assert path_optimizer("lbfgs") == QuasiNewton(tol=1e-5, warm_up=5, max_iter=50)
