@@ -28,6 +28,7 @@ ESTIMATORS = ["FANNY", "FCM", "FCMMK", "FRC", "KFRC", "MSFCM", "NERFCM", "RFCM",
 ERRORS = ["InfeasibleBandwidthError", "KFRCError"]
 WARNINGS = [
     "ConstantFeatureWarning",
+    "IgnoredParameterWarning",
     "NoStructureWarning",
     "NonEuclideanWarning",
     "TrivialPartitionWarning",
@@ -79,7 +80,7 @@ PUBLIC = {
 }
 ALIASES = ["ArrayLike", "BoolArray", "FloatArray", "IntArray", "Progress", "RandomStateLike"]
 LISTED = [f"kfrc.{name}" for name in ("bandwidth", "clusterers", "gram", "kernels", "metrics", "relational")]
-LISTED += ["kfrc", "kfrc.selection", "kfrc.simulation", "kfrc.typing"]
+LISTED += ["kfrc", "kfrc.fitting", "kfrc.fuzzifiers", "kfrc.selection", "kfrc.simulation", "kfrc.typing"]
 NAMES = [(module, name) for module, names in PUBLIC.items() for name in names]
 WITHOUT_EXAMPLE = {"kfrc.selection"}  # its functions need what KFRC prepares for them
 WITH_EXAMPLE = [
@@ -94,7 +95,7 @@ FAMILIES = {
     Criterion: {"sum", "log_sum", "gap"},
     Kernel: {"sum", "product", "linear"},
     Optimizer: {"lbfgs", "momentum"},
-    Start: {"spectral", "near_uniform", "random", "kmeans++"},
+    Start: {"spectral", "near_uniform", "random", "kmeans++", "blocks"},
     Judge: {"mixture"},
     Covariance: {"tied", "tied_diagonal", "diagonal"},
     Shape: {"heavy_tails", "imbalanced", "moons", "rings"},

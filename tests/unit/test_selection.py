@@ -101,19 +101,19 @@ def test_units_do_not_matter(fit, data):
 
 
 def test_posterior_memberships_are_closer_to_the_truth(fit, data):
-    calibrated = KFRC(4, memberships="posterior", n_starts=2, random_state=0).fit(data.X)
-    assert_allclose(calibrated.memberships_, fit.posterior_memberships_, atol=1e-12)
-    assert_allclose(calibrated.predict_proba(data.X), calibrated.memberships_, atol=1e-12)
-    assert_array_equal(calibrated.labels_, calibrated.memberships_.argmax(axis=1))
+    posterior = KFRC(4, memberships="posterior", n_starts=2, random_state=0).fit(data.X)
+    assert_allclose(posterior.memberships_, fit.posterior_memberships_, atol=1e-12)
+    assert_allclose(posterior.predict_proba(data.X), posterior.memberships_, atol=1e-12)
+    assert_array_equal(posterior.labels_, posterior.memberships_.argmax(axis=1))
     truth = data.posteriors
-    assert frobenius_adjusted_rand_score(truth, calibrated.memberships_) > frobenius_adjusted_rand_score(
+    assert frobenius_adjusted_rand_score(truth, posterior.memberships_) > frobenius_adjusted_rand_score(
         truth, fit.memberships_
     )
-    assert adjusted_rand_score(fit.labels_, calibrated.labels_) > 0.7  # clusters carry the same numbers
-    assert (fit.labels_ == calibrated.labels_).mean() > 0.8
+    assert adjusted_rand_score(fit.labels_, posterior.labels_) > 0.7  # clusters carry the same numbers
+    assert (fit.labels_ == posterior.labels_).mean() > 0.8
 
 
-def test_calibration_needs_a_judge(data):
+def test_probabilities_need_a_judge(data):
     with pytest.raises(ValueError, match="needs an automatic choice"):
         KFRC.paper(4, memberships="posterior", optimizer="lbfgs", n_starts=1, random_state=0).fit(data.X)
 

@@ -86,11 +86,11 @@ class FuzzyClusterer(
         U : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        return self._memberships_at(X, self._center_distances(X))
+        return self._memberships_of(X)
 
-    def _memberships_at(self, X: Any, distances: FloatArray) -> FloatArray:
-        """Memberships of rows X at these squared distances to the centers."""
-        return self.fuzzifier_.memberships(distances)
+    def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
+        """Memberships of rows X; their squared distances to the centers are given if they are known already."""
+        return self.fuzzifier_.memberships(self._center_distances(X) if distances is None else distances)
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Cluster of largest membership for new rows.
@@ -129,7 +129,7 @@ class FuzzyClusterer(
         """
         check_is_fitted(self)
         distances = self._center_distances(X)
-        weights = self.fuzzifier_.value(self._memberships_at(X, distances))
+        weights = self.fuzzifier_.value(self._memberships_of(X, distances))
         return -float(np.einsum("ji,ji->", weights, np.where(np.isfinite(distances), distances, 0.0)))
 
     def _check_clusters(self, n_samples: int) -> int:
@@ -150,7 +150,9 @@ class FuzzyClusterer(
         try:
             yield
         except BaseException:
-            for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            # What begins with "_skl" belongs to scikit-learn: callbacks, and what transform returns.
+            private = [name for name in vars(self) if name.startswith("_") and not name.startswith("_skl")]
+            for name in private + [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)
             raise
 

@@ -155,7 +155,8 @@ class KFRC(FuzzyClusterer):
     n_clusters_ : int
         Number of clusters.
     kernel_, criterion_, max_anisotropy_, fuzzifier_
-        What the fit used, given or chosen; ``fuzzifier_.m`` is the fuzziness and ``search_.level`` the level.
+        What the fit used, given or chosen; ``fuzzifier_.m`` is the fuzziness and ``search_.level`` the level. There is
+        no bound on the anisotropy if nothing was searched.
     selection_ : dict of ndarray or None
         One entry per candidate of an automatic choice, best first: ``score`` (agreement with the judge), ``wins``
         (share of resamples in which it agrees best), and the settings; ``pandas.DataFrame(selection_)`` is a table.
@@ -170,6 +171,8 @@ class KFRC(FuzzyClusterer):
         Evidence and wins of each number of clusters, if that was chosen.
     posterior_memberships_ : ndarray of shape (n_samples, n_clusters) or None
         The judge's probabilities.
+    memberships_kind_ : {"fuzzy", "posterior"}
+        What ``memberships_`` are.
 
     References
     ----------
@@ -341,6 +344,7 @@ class KFRC(FuzzyClusterer):
         self.opinion_ = result.opinion
         self.cluster_count_ = None if count is None else count.table()
         self.posterior_memberships_ = None if posterior is None else posterior.memberships
+        self.memberships_kind_ = "posterior" if result.returns_posterior else "fuzzy"
         self._centers = result.centers
         self._posterior = posterior.rows if posterior is not None and result.returns_posterior else None
 
@@ -362,9 +366,9 @@ class KFRC(FuzzyClusterer):
     def _center_distances(self, X: Any) -> FloatArray:
         return self._centers.squared_distances(validate_data(self, X, dtype=np.float64, reset=False))
 
-    def _memberships_at(self, X: Any, distances: FloatArray) -> FloatArray:
+    def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
         if self._posterior is None:
-            return super()._memberships_at(X, distances)
+            return super()._memberships_of(X, distances)
         return self._posterior.memberships(validate_data(self, X, dtype=np.float64, reset=False))
 
     def __sklearn_tags__(self) -> Any:

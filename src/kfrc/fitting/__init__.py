@@ -3,12 +3,13 @@
 from kfrc.fitting.fit import fit_gram, fit_table
 from kfrc.fitting.ignored import parameters_in_vain
 from kfrc.fitting.result import KernelFit, PosteriorRows
-from kfrc.fitting.settings import AUTO, PAPER, PRECOMPUTED, Settings, resolve_settings
+from kfrc.fitting.settings import AUTO, MEMBERSHIPS, PAPER, PRECOMPUTED, Settings, is_auto, resolve_settings
 from kfrc.fitting.table import TableView
 from kfrc.fitting.tuning import Chosen, Fixed
 
 __all__ = [
     "AUTO",
+    "MEMBERSHIPS",
     "PAPER",
     "PRECOMPUTED",
     "Chosen",
@@ -19,6 +20,7 @@ __all__ = [
     "TableView",
     "fit_gram",
     "fit_table",
+    "is_auto",
     "parameters_in_vain",
     "resolve_settings",
 ]

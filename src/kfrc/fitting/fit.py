@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from kfrc._numerics import double_center
-from kfrc._validation import check_square
+from kfrc._validation import check_bandwidths, check_memberships, check_square
 from kfrc.bandwidth.search import is_linear_limit
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
 from kfrc.fitting.result import KernelFit, Posterior, PrecomputedCenters, TableCenters
 from kfrc.fitting.settings import Descent, Settings
 from kfrc.fitting.table import TableView
+from kfrc.fitting.tuning import Fixed
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import DenseGram, gram_family
 from kfrc.relational import (
@@ -51,6 +52,7 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
     InfeasibleBandwidthError
         If no bandwidths reach the threshold.
     """
+    _check_shapes(view, settings)
     n_clusters, count = _number_of_clusters(view, settings, rng, progress)
     start = resolve_start(settings.descent.init, view.n_samples, n_clusters)
     tuned = settings.tuning.tune(view, n_clusters, settings.descent.proposing, rng, progress)
@@ -129,17 +131,33 @@ def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progre
     )
 
 
+def _check_shapes(view: TableView, settings: Settings) -> None:
+    """Refuse what does not fit the table, before the long part."""
+    tuning, init = settings.tuning, settings.descent.init
+    if isinstance(settings.n_clusters, int):
+        resolve_start(init, view.n_samples, settings.n_clusters)
+    elif not isinstance(init, (str, Start)):
+        check_memberships(init, "init", shape=(view.n_samples, None))
+    if isinstance(tuning, Fixed):
+        if tuning.bandwidths is not None:
+            check_bandwidths(tuning.bandwidths, view.n_columns)
+    elif isinstance(settings.n_clusters, int) and min(tuning.max_rows, view.n_samples) < settings.n_clusters:
+        raise ValueError(
+            f"selection_samples = {tuning.max_rows} rows are too few to choose {settings.n_clusters} clusters by"
+        )
+
+
 def _number_of_clusters(
     view: TableView, settings: Settings, rng: np.random.Generator, progress: Progress
 ) -> tuple[int, ClusterCount | None]:
     counting = settings.n_clusters
     if isinstance(counting, int):
         return counting, None
-    largest = min(counting.largest, view.n_samples - 1)
+    n_rows = min(counting.max_rows, view.n_samples)
+    largest = min(counting.largest, n_rows - 1)
     if largest < 2:
         raise ValueError(
-            f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got '
-            f"{counting.largest} and {view.n_samples} rows"
+            f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got {counting.largest} and {n_rows} rows'
         )
     part = view.subset(counting.max_rows, rng)
     count = count_clusters(

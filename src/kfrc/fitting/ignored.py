@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from kfrc.fitting.result import KernelFit
-from kfrc.fitting.settings import PAPER, Counting, Settings, is_auto
+from kfrc.fitting.settings import AUTO, PAPER, Counting, Settings, is_auto
 from kfrc.fitting.tuning import Chosen
 
-_SEARCH = ("max_anisotropy", "level", "threshold", "n_starts", "optimizer", "search_samples", "n_jobs")
+_SHAPE = ("max_anisotropy", "level", "search_samples")
+_SEARCH = (*_SHAPE, "threshold", "n_starts", "optimizer", "n_jobs")
 _CHOICE = ("judge", "selection_samples")
+_DESCENT = ("n_init", "max_iter", "tol")
 
 
 def parameters_in_vain(
@@ -34,40 +36,55 @@ def parameters_in_vain(
         return []  # nothing has an effect, and the fit says so already
     reasons: dict[str, tuple[str, ...]] = {}
     counts, chooses = isinstance(settings.n_clusters, Counting), isinstance(settings.tuning, Chosen)
-    precomputed = result.kernel is None
+    backend = result.gram.backend
     if not counts:
         reasons["the number of clusters is given"] = ("max_clusters",)
     if chooses:
         reasons["an automatic choice sees at most selection_samples rows"] = ("search_samples",)
     elif not counts:
         reasons["nothing is chosen"] = _CHOICE
-    if precomputed:
+    if settings.returns_posterior:
+        reasons["the probabilities are returned as the judge gives them"] = _DESCENT
+    if result.kernel is None:
         reasons["the kernel is precomputed"] = ("bandwidths", "approximation", "rank", *_SEARCH)
-    elif result.search is None:
-        reasons["no bandwidths are searched"] = _SEARCH
-    if not precomputed and result.gram.backend != "nystrom":
-        reasons[f'only "nystrom" has landmarks, and this approximation is "{result.gram.backend}"'] = ("rank",)
+        return _phrases(reasons, parameters, defaults) + _autos_in_vain(parameters, defaults, settings)
+    if result.search is None:
+        # The number of clusters is counted by searches of its own, with bandwidths of their own.
+        reasons["bandwidths are given"] = _SHAPE if counts else _SEARCH
+    if parameters["approximation"] not in (AUTO, backend):
+        reasons[f'this kernel is held as "{backend}" here'] = ("approximation", "rank")
+    elif backend != "nystrom":
+        reasons[f'only "nystrom" has landmarks, and this approximation is "{backend}"'] = ("rank",)
+    return _phrases(reasons, parameters, defaults) + _autos_in_vain(parameters, defaults, settings)
+
+
+def _phrases(
+    reasons: Mapping[str, tuple[str, ...]], parameters: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> list[str]:
     phrases = []
     for reason, names in reasons.items():
         idle = [name for name in names if not _is_default(parameters[name], defaults[name])]
         if idle:
             phrases.append(f"{_listing(idle)} {'has' if len(idle) == 1 else 'have'} no effect: {reason}")
-    return phrases + _autos_in_vain(parameters, settings)
+    return phrases
 
 
-def _autos_in_vain(parameters: Mapping[str, Any], settings: Settings) -> list[str]:
-    """What was left to a choice that the optimizer does not allow."""
-    optimizer = settings.tuning.options.optimizer
-    if isinstance(settings.tuning, Chosen) or not settings.tuning.searches or optimizer.follows_levels:
+def _autos_in_vain(parameters: Mapping[str, Any], defaults: Mapping[str, Any], settings: Settings) -> list[str]:
+    """What was left to a choice that cannot be made: where nothing is searched only what was left to it on purpose."""
+    tuning = settings.tuning
+    if isinstance(tuning, Chosen):
         return []
     autos = [name for name in PAPER if is_auto(parameters[name])]
+    if tuning.searches:
+        why = f"with the {tuning.options.optimizer.label} optimizer"
+        remedy = 'give values, as KFRC.paper does, or use optimizer="lbfgs"'
+    else:
+        autos = [name for name in autos if not is_auto(defaults[name])]
+        why, remedy = "where no bandwidths are searched", "give values"
     if not autos:
         return []
-    return [
-        f'{_listing(autos)} = "auto" cannot be chosen with the {optimizer.label} optimizer and '
-        f"{'is' if len(autos) == 1 else 'are'} set as in the paper: give values, as KFRC.paper does, or use "
-        'optimizer="lbfgs"'
-    ]
+    verb = "is" if len(autos) == 1 else "are"
+    return [f'{_listing(autos)} = "auto" cannot be chosen {why} and {verb} set as in the paper: {remedy}']
 
 
 def _is_default(value: Any, default: Any) -> bool:

@@ -182,7 +182,7 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
         tuning = Fixed(_grid(parameters, PAPER), options, searches, parameters["bandwidths"])
     returns_posterior = parameters["memberships"] == "posterior"
     if returns_posterior:
-        _check_posterior(judge, chooses=chooses)
+        _check_posterior(judge, None if chooses else _why_nothing_is_chosen(parameters, n_clusters, options))
     return Settings(
         n_clusters=Counting(largest, grid, judge, max_rows) if n_clusters is None else n_clusters,
         tuning=tuning,
@@ -191,11 +191,10 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
     )
 
 
-def _check_posterior(judge: Judge, *, chooses: bool) -> None:
-    if not chooses:
+def _check_posterior(judge: Judge, obstacle: str | None) -> None:
+    if obstacle is not None:
         raise ValueError(
-            'memberships="posterior" needs an automatic choice, whose judge supplies the probabilities: leave m, level '
-            'or max_anisotropy at "auto"'
+            f'memberships="posterior" needs an automatic choice, whose judge supplies the probabilities: {obstacle}'
         )
     if not judge.has_model:
         raise ValueError(
@@ -203,8 +202,21 @@ def _check_posterior(judge: Judge, *, chooses: bool) -> None:
         )
 
 
+def _why_nothing_is_chosen(parameters: Mapping[str, Any], n_clusters: int | None, options: SearchOptions) -> str:
+    if parameters["kernel"] == PRECOMPUTED:
+        return "a precomputed kernel leaves nothing to choose"
+    if n_clusters == 1:
+        return "one cluster leaves nothing to choose"
+    if parameters["bandwidths"] is not None:
+        return "given bandwidths leave nothing to choose"
+    if not options.optimizer.follows_levels:
+        return f'the {options.optimizer.label} optimizer chooses nothing, use optimizer="lbfgs"'
+    return 'leave m, level or max_anisotropy at "auto"'
+
+
 def _search_options(parameters: Mapping[str, Any]) -> SearchOptions:
-    threshold, approximation = parameters["threshold"], parameters["approximation"]
+    threshold, approximation, rank = parameters["threshold"], parameters["approximation"], parameters["rank"]
+    search_samples = parameters["search_samples"]
     optimizer = Optimizer.resolve(parameters["optimizer"])
     if approximation not in APPROXIMATIONS:
         raise ValueError(f"unknown approximation {approximation!r}: choose one of {', '.join(APPROXIMATIONS)}")
@@ -215,8 +227,10 @@ def _search_options(parameters: Mapping[str, Any]) -> SearchOptions:
         # One that was given with its settings is used with them everywhere.
         path_optimizer=optimizer.for_candidates() if isinstance(parameters["optimizer"], str) else optimizer,
         approximation=approximation,
-        rank=parameters["rank"],
-        search_samples=parameters["search_samples"],
+        rank=None if rank is None else check_positive_int(rank, "rank"),
+        search_samples=search_samples
+        if search_samples is None or is_auto(search_samples)
+        else check_positive_int(search_samples, "search_samples"),
         n_jobs=parameters["n_jobs"],
     )
 

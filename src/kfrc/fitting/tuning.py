@@ -27,7 +27,8 @@ class Tuned:
     ----------
     kernel : Kernel
     criterion : Criterion
-    max_anisotropy : float
+    max_anisotropy : float or None
+        The bound of the search; None if there was none.
     fuzzifier : Fuzzifier
     log_bandwidths : ndarray of shape (k,)
         Of the varying columns, in standard deviations.
@@ -41,7 +42,7 @@ class Tuned:
 
     kernel: Kernel
     criterion: Criterion
-    max_anisotropy: float
+    max_anisotropy: float | None
     fuzzifier: Fuzzifier
     log_bandwidths: FloatArray
     search: BandwidthResult | None = None
@@ -101,9 +102,8 @@ class Fixed(Tuning):
             log_bandwidths = view.in_deviations(search.log_bandwidths)
         else:
             log_bandwidths = np.zeros_like(view.scale)  # one cluster: there is nothing to separate
-        return Tuned(
-            grid.kernels[0], grid.criteria[0], grid.anisotropies[0], grid.fuzzifiers[0], log_bandwidths, search
-        )
+        bound = None if search is None else grid.anisotropies[0]
+        return Tuned(grid.kernels[0], grid.criteria[0], bound, grid.fuzzifiers[0], log_bandwidths, search)
 
     def _search(
         self, view: TableView, n_clusters: int, rng: np.random.Generator, progress: Progress
