@@ -133,6 +133,14 @@ def test_the_number_of_clusters_can_be_chosen(run, iris_csv, tmp_path):
     assert ended.document["n_clusters"] in (2, 3, 4)
 
 
+def test_evidence_for_numbers_of_clusters_is_told_once_also_where_nothing_else_is_chosen(run, iris_csv, tmp_path):
+    given = ("-m", "default", "--level", "1", "--max-anisotropy", "5", "--max-clusters", "3")
+    document = run("fit", iris_csv, "-c", "auto", "-o", tmp_path / "out", "--json", *given, *LIGHT).document
+    assert [found["n_clusters"] for found in document["choice"]["n_clusters"]] == [1, 2, 3]
+    assert document["choice"]["candidates"] is None
+    assert "cluster_count" not in document
+
+
 def test_posterior_memberships_are_the_probabilities(run, iris_csv, iris_frame, tmp_path):
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--memberships", "posterior", *LIGHT)
     found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)

@@ -34,8 +34,8 @@ class Display:
         """Refuse a model without the kernel, the bandwidths and the spectrum that most displays show."""
         if not isinstance(model, KFRC):
             raise KFRCError(
-                f"{cls.__name__} needs a KFRC model, got {type(model).__name__}; MembershipDisplay draws the memberships "
-                "of every method"
+                f"{cls.__name__} needs a KFRC model, got {type(model).__name__}; "
+                "MembershipDisplay draws the memberships of every method"
             )
 
     def _prepare(self, ax: Axes | None, *, projection: str | None = None, figsize: Any = None) -> Axes:
