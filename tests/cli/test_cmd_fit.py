@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import io
 import json
 
@@ -246,3 +247,13 @@ def test_blank_labels_give_the_same_agreement_everywhere(run, iris_frame, tmp_pa
     assert compared["n_known_labels"] == 100
     lines = run("compare", tmp_path / "iris.csv", "-c", 3, *labeled).out.split()
     assert "(labels known for 100 of 150 rows)" in " ".join(lines)
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_path, blank):
+    iris_frame.drop(columns="species").assign(k=blank).to_csv(tmp_path / "iris.csv", index=False)
+    note = "no label in 'k' is known: nothing is compared"
+    ended = run("fit", tmp_path / "iris.csv", "-c", 3, "-o", tmp_path / "out", "--label-column", "k", "--starts", 1)
+    assert note in ended.err
+    assert json.loads((tmp_path / "out" / SUMMARY).read_text(encoding="utf-8"))["notes"] == [note]
+    assert note in html.unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
