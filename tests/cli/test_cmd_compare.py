@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
+from kfrc import FCM
+from kfrc_app.facts import comparison
 from kfrc_app.facts.comparison import methods
 
 
@@ -21,6 +25,19 @@ def test_labels_are_used_to_judge(run, iris_csv):
 def test_without_labels_there_is_no_agreement(run, iris_csv):
     document = run("compare", iris_csv, "-c", 3, "--json").document
     assert all(result["adjusted_rand"] is None for result in document["methods"])
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_path, blank, monkeypatch):
+    monkeypatch.setattr(comparison, "methods", lambda: (FCM,))
+    iris_frame.drop(columns="species").assign(k=blank).to_csv(tmp_path / "iris.csv", index=False)
+    note = "no label in 'k' is known: nothing is compared"
+    ended = run("compare", tmp_path / "iris.csv", "-c", 3, "--label-column", "k")
+    assert note in ended.err
+    assert "ARI" not in ended.out
+    document = run("compare", tmp_path / "iris.csv", "-c", 3, "--label-column", "k", "--json").document
+    assert document["notes"] == [note]
+    assert document["n_known_labels"] == 0
 
 
 def test_a_collapsed_method_is_shown_as_such(run, collapsing_csv):

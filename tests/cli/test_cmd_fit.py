@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import io
 import json
 
@@ -133,6 +134,14 @@ def test_the_number_of_clusters_can_be_chosen(run, iris_csv, tmp_path):
     assert ended.document["n_clusters"] in (2, 3, 4)
 
 
+def test_evidence_for_numbers_of_clusters_is_told_once_also_where_nothing_else_is_chosen(run, iris_csv, tmp_path):
+    given = ("-m", "default", "--level", "1", "--max-anisotropy", "5", "--max-clusters", "3")
+    document = run("fit", iris_csv, "-c", "auto", "-o", tmp_path / "out", "--json", *given, *LIGHT).document
+    assert [found["n_clusters"] for found in document["choice"]["n_clusters"]] == [1, 2, 3]
+    assert document["choice"]["candidates"] is None
+    assert "cluster_count" not in document
+
+
 def test_posterior_memberships_are_the_probabilities(run, iris_csv, iris_frame, tmp_path):
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--memberships", "posterior", *LIGHT)
     found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)
@@ -238,3 +247,13 @@ def test_blank_labels_give_the_same_agreement_everywhere(run, iris_frame, tmp_pa
     assert compared["n_known_labels"] == 100
     lines = run("compare", tmp_path / "iris.csv", "-c", 3, *labeled).out.split()
     assert "(labels known for 100 of 150 rows)" in " ".join(lines)
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_path, blank):
+    iris_frame.drop(columns="species").assign(k=blank).to_csv(tmp_path / "iris.csv", index=False)
+    note = "no label in 'k' is known: nothing is compared"
+    ended = run("fit", tmp_path / "iris.csv", "-c", 3, "-o", tmp_path / "out", "--label-column", "k", "--starts", 1)
+    assert note in ended.err
+    assert json.loads((tmp_path / "out" / SUMMARY).read_text(encoding="utf-8"))["notes"] == [note]
+    assert note in html.unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))

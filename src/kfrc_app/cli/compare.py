@@ -10,7 +10,7 @@ from rich.console import Console
 from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say, say_notes
 from kfrc_app.cli.render import NARROW, fixed, line, table, title
-from kfrc_app.facts.agreement import coverage, is_known
+from kfrc_app.facts.agreement import coverage, is_known, label_notes
 from kfrc_app.facts.comparison import MAX_SILHOUETTE_ROWS, MethodResult, compare_methods, methods
 from kfrc_app.facts.text import words
 from kfrc_app.tables import DataError, Missing, read_table
@@ -34,7 +34,7 @@ def compare(
     )
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")
-    notes = list(found.notes)
+    notes = [*found.notes, *label_notes(found.labels, label_column)]
     if len(found.data) > MAX_SILHOUETTE_ROWS:
         notes.append(f"silhouettes are of {MAX_SILHOUETTE_ROWS} rows drawn at random")
     with progress() as bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_
 from kfrc_app.cli.render import show_fit
 from kfrc_app.cli.results import ALL_FILES, result_files
 from kfrc_app.facts import Facts, summarize, summary_document
+from kfrc_app.facts.agreement import label_notes
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.output import check_output, write_folder
 from kfrc_app.tables import STANDARD_INPUT, DataError, Missing, Table, read_dissimilarities, read_table
@@ -99,6 +101,7 @@ def fit(
             id_column=id_column,
             missing=missing,
         )
+        found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))
         facts, files = cluster_table(found, model, source=data, command=command, with_report=report)
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)

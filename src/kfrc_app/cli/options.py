@@ -13,6 +13,7 @@ import typer
 from kfrc._registry import Registered
 from kfrc.bandwidth import Optimizer
 from kfrc.criteria import Criterion
+from kfrc.fitting.settings import MEMBERSHIPS
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem
@@ -43,10 +44,9 @@ def _choice(family: type[Registered], text: str, *, auto: bool = True) -> Any:
 
 
 class MembershipKind(StrEnum):
-    """What ``--memberships`` takes."""
+    """What ``--memberships`` takes: what KFRC takes."""
 
-    FUZZY = "fuzzy"
-    POSTERIOR = "posterior"
+    FUZZY, POSTERIOR = MEMBERSHIPS
 
 
 Memberships = Annotated[

@@ -195,7 +195,10 @@ def _show_sureness(console: Console, sureness: Sureness, fit: Fit) -> None:
         ],
     )
     line(console, f"uniformity index U = {fit.uniformity:.3f} (0: every row in one cluster, 1: all memberships 1/c)")
-    line(console, f"status: {words(fit.status)} after {count(fit.n_iter, 'iteration')}")
+    if fit.is_posterior:
+        line(console, "memberships: the judge's probabilities")
+    else:
+        line(console, f"status: {words(fit.status)} after {count(fit.n_iter, 'iteration')}")
 
 
 def _show_agreement(console: Console, agreement: Agreement) -> None:

@@ -74,6 +74,7 @@ class ImportanceDisplay(Display):
         **kwargs
             Passed to ``Axes.barh``.
         """
+        cls._check_is_kfrc(model)
         facts = summarize(model, X)
         if facts.importance is None or model.importance_weights_ is None:
             raise KFRCError("a precomputed kernel has no columns whose importance could be shown")

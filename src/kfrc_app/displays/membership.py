@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kfrc import KFRC
+from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display, hide_spines
 from kfrc_app.facts import summarize
@@ -53,13 +53,14 @@ class MembershipDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: KFRC, X: ArrayLike, *, ax: Axes | None = None, max_rows: int = 5000, **kwargs: Any
+        cls, model: FuzzyClusterer, X: ArrayLike, *, ax: Axes | None = None, max_rows: int = 5000, **kwargs: Any
     ) -> Self:
         """Draw the memberships of a fitted model.
 
         Parameters
         ----------
-        model : KFRC
+        model : FuzzyClusterer
+            Of any method.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on.
         ax : matplotlib Axes, optional

@@ -82,6 +82,7 @@ class FuzzifierPathDisplay(Display):
         **kwargs
             Passed to ``Axes.plot``.
         """
+        cls._check_is_kfrc(model)
         facts = summarize(model, X)
         if facts.n_clusters < 2:
             raise KFRCError("one cluster has no fuzziness to show: fit at least two")

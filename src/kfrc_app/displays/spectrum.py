@@ -73,6 +73,7 @@ class SpectrumDisplay(Display):
         **kwargs
             Passed to ``Axes.bar``.
         """
+        cls._check_is_kfrc(model)
         facts = summarize(model, X, n_eigenvalues=n_eigenvalues)
         assert facts.stability is not None  # a KFRC has both
         assert facts.eigenvalues is not None

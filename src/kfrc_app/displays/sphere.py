@@ -68,6 +68,7 @@ class SphereDisplay(Display):
         **kwargs
             Passed to ``Axes3D.scatter``.
         """
+        cls._check_is_kfrc(model)
         facts = summarize(model, X, max_points=max_rows)
         assert facts.sphere is not None  # a KFRC has one
         return cls(facts.sphere, model.memberships_[facts.shown]).plot(ax, **kwargs)

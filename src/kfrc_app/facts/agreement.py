@@ -99,6 +99,20 @@ def coverage(n_known: int, n_rows: int) -> str:
     return "" if n_known == n_rows else f"labels known for {n_known:,} of {n_rows:,} rows"
 
 
+def label_notes(labels: Labels | None, name: str | None) -> tuple[str, ...]:
+    """What to say of a column of labels before anything is compared with it: that it is blank, if it is.
+
+    Examples
+    --------
+    >>> from kfrc_app.facts.agreement import label_notes
+    >>> label_notes(["", None], "k"), label_notes(["a", ""], "k"), label_notes(None, None)
+    (("no label in 'k' is known: nothing is compared",), (), ())
+    """
+    if labels is None or is_known(labels).any():
+        return ()
+    return (f"no label in '{name}' is known: nothing is compared",)
+
+
 def is_known(labels: Labels) -> NDArray[np.bool_]:
     """Which labels say something: all but None, NaN and blank text.
 

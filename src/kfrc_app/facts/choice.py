@@ -9,6 +9,8 @@ import numpy as np
 
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
+from kfrc.fitting.settings import is_auto
+from kfrc.mixtures import Mixture
 from kfrc_app.facts.text import plain
 from kfrc_app.facts.verdicts import DOUBTFUL, SUPPORT, grade
 
@@ -124,9 +126,9 @@ def choice_facts(model: FuzzyClusterer) -> Choice | None:
     table, opinion = model.selection_, model.opinion_
     n_candidates = len(table["score"])
     return Choice(
-        settings=tuple(name for name in _SETTINGS if _is_auto(getattr(model, name))),
+        settings=tuple(name for name in _SETTINGS if is_auto(getattr(model, name))),
         judge=str(opinion.name),
-        is_mixture=opinion.model is not None,
+        is_mixture=isinstance(opinion.model, Mixture),
         n_rows=len(opinion.posterior),
         n_candidates=n_candidates,
         margin=plain(model.selection_margin_),
@@ -154,7 +156,3 @@ def count_facts(model: FuzzyClusterer) -> CountChoice | None:
         chosen=int(model.n_clusters_),
         most_evidence=numbers[int(evidence.argmax())],
     )
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"

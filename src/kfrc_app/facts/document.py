@@ -65,8 +65,7 @@ def summary_document(facts: Facts) -> dict[str, Any]:
             for column in importance.columns
         ],
         "effective_n_columns": None if importance is None else importance.effective,
-        "choice": None if facts.choice is None else _choice(facts.choice, facts.cluster_count),
-        "cluster_count": None if facts.cluster_count is None else _numbers(facts.cluster_count),
+        "choice": _choice(facts.choice, facts.cluster_count),
         "agreement": None if facts.agreement is None else _agreement(facts.agreement),
         "notes": list(facts.notes),
     }
@@ -74,16 +73,19 @@ def summary_document(facts: Facts) -> dict[str, Any]:
     return found
 
 
-def _choice(choice: Choice, count: CountChoice | None) -> dict[str, Any]:
+def _choice(choice: Choice | None, count: CountChoice | None) -> dict[str, Any] | None:
+    """What was chosen: settings, the number of clusters, or both; what was given is None."""
+    if choice is None and count is None:
+        return None
     return {
-        "n_candidates": choice.n_candidates,
-        "score": choice.candidates[0]["score"],
-        "margin": choice.margin,
-        "support": choice.support,
-        "sureness": choice.sureness,
-        "judged_as": choice.judge,
+        "n_candidates": None if choice is None else choice.n_candidates,
+        "score": None if choice is None else choice.candidates[0]["score"],
+        "margin": None if choice is None else choice.margin,
+        "support": None if choice is None else choice.support,
+        "sureness": None if choice is None else choice.sureness,
+        "judged_as": None if choice is None else choice.judge,
         "n_clusters": None if count is None else _numbers(count),
-        "candidates": list(choice.candidates),
+        "candidates": None if choice is None else list(choice.candidates),
     }
 
 

@@ -22,6 +22,8 @@ class Fit:
     method : str
     fuzzifier : str
     m : float
+    memberships : {"fuzzy", "posterior"}
+        Whether they minimize the objective or are the judge's probabilities.
     status : {"converged", "max_iter", "collapsed"}
     n_iter : int
     objective, uniformity, partition_coefficient : float
@@ -38,6 +40,7 @@ class Fit:
     method: str
     fuzzifier: str
     m: float
+    memberships: str
     status: str
     n_iter: int
     objective: float
@@ -56,6 +59,11 @@ class Fit:
         """Whether all memberships are the same, so that the largest of them says nothing."""
         return self.status == "collapsed"
 
+    @property
+    def is_posterior(self) -> bool:
+        """Whether the memberships are the judge's probabilities, which no iteration found."""
+        return self.memberships == "posterior"
+
 
 def fit_facts(model: FuzzyClusterer) -> Fit:
     """Settings and end of a fit.
@@ -69,6 +77,7 @@ def fit_facts(model: FuzzyClusterer) -> Fit:
         "method": type(model).__name__,
         "fuzzifier": model.fuzzifier_.label,
         "m": float(model.fuzzifier_.m),
+        "memberships": model.memberships_kind_ if isinstance(model, KFRC) else "fuzzy",
         "status": str(model.status_),
         "n_iter": int(model.n_iter_),
         "objective": float(model.objective_),

@@ -82,7 +82,7 @@ def reliability_facts(model: FuzzyClusterer, labels: Labels | None = None) -> Re
     """
     if not isinstance(model, KFRC) or model.posterior_memberships_ is None or model.memberships_.shape[1] < 2:
         return None
-    U, is_posterior = model.memberships_, model.memberships == "posterior"
+    U, is_posterior = model.memberships_, model.memberships_kind_ == "posterior"
     clusters = U.argmax(axis=1)
     rows = np.arange(len(U))
     surest = U[rows, clusters]

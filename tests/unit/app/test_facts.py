@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from sklearn.datasets import load_iris
 import kfrc
 from kfrc import FANNY, FCM, FRC, KFRC, MSFCM, NERFCM, VFCM, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier, Power
+from kfrc.judges import Judge, Opinion
 from kfrc.metrics import adjusted_mutual_info_score, adjusted_rand_score
 from kfrc.stability import critical_fuzzifier, leading_eigenvalue, stability_threshold
 from kfrc_app.cli.render import show_fit
@@ -29,7 +31,7 @@ from kfrc_app.facts.profiles import Profiles
 from kfrc_app.facts.stability import fuzzifier_outlooks, model_stability, stability
 from kfrc_app.facts.text import count, plain
 from kfrc_app.report import render_html
-from kfrc_app.report.sentences import margin_sentence, support_sentence
+from kfrc_app.report.sentences import choice_introduction, margin_sentence, support_sentence
 
 EXPENSIVE = ("fuzzifier_path", "spectrum_of", "cluster_profiles", "reliability_facts", "fitted_gram")
 
@@ -55,6 +57,32 @@ def blanked():
 @pytest.fixture(scope="module")
 def facts(model, iris, blanked):
     return summarize(model, iris, labels=blanked, source="iris.csv", seed=0)
+
+
+@dataclass(frozen=True)
+class NearestCenter:
+    """A model of one's own: the closer center, for certain."""
+
+    centers: np.ndarray
+
+    def posterior(self, X):
+        squared = np.square(X[:, None] - self.centers).sum(axis=2)
+        return np.eye(len(self.centers))[squared.argmin(axis=1)]
+
+
+@dataclass(frozen=True)
+class CenterJudge(Judge):
+    """A judge of one's own with a model that is no mixture."""
+
+    has_model: ClassVar[bool] = True
+
+    def examine(self, X, partitions):
+        opinions = []
+        for U in partitions:
+            model = NearestCenter(U.T @ X / U.sum(axis=0)[:, None])
+            rows = -np.square(X - model.posterior(X) @ model.centers).sum(axis=1)
+            opinions.append(Opinion("centers", float(rows.sum()), model.posterior(X), rows, model))
+        return sorted(opinions, key=lambda opinion: -opinion.evidence)
 
 
 def terminal(facts):
@@ -183,6 +211,32 @@ def test_terminal_report_and_document_call_the_judge_the_same(facts, support, wo
     assert summary_document(judged)["choice"]["sureness"] == word
 
 
+def test_a_model_that_is_no_mixture_is_not_called_one(facts, iris):
+    assert facts.choice.is_mixture
+    judged = summarize(KFRC(3, judge=CenterJudge(), n_starts=1, random_state=0).fit(iris), iris)
+    assert judged.model.opinion_.model is not None
+    assert not judged.choice.is_mixture
+    assert "The judge is “centers”" in choice_introduction(judged.choice)
+    assert "mixture" not in render_html(judged)
+
+
+def test_posterior_memberships_are_said_to_be_probabilities_everywhere(facts, iris):
+    fitted = KFRC(3, memberships="posterior", n_starts=1, random_state=0).fit(iris)
+    fitted.set_params(memberships="fuzzy")  # of the next fit, not of this one
+    posterior = summarize(fitted, iris)
+    assert summary_document(posterior)["memberships"] == "posterior"
+    assert posterior.reliability.is_posterior
+    assert posterior.reliability.mean_probability is None
+    assert "memberships: the judge's probabilities" in terminal(posterior)
+    page = render_html(posterior)
+    assert "memberships: the judge’s probabilities; sum kernel" in page
+    for text in (terminal(posterior), page):
+        assert "0 iterations" not in text
+    assert summary_document(facts)["memberships"] == "fuzzy"
+    assert f"status: converged after {facts.fit.n_iter} iterations" in terminal(facts)
+    assert "judge's probabilities" not in terminal(facts)
+
+
 def test_a_small_lead_is_said_to_be_small(facts):
     assert "nearly as well" in margin_sentence(replace(facts.choice, margin=0.01))
     assert "nearly as well" not in margin_sentence(replace(facts.choice, margin=0.0101))
@@ -309,6 +363,7 @@ def test_every_method_has_facts(method, iris, blanked):
     assert facts.agreement.n_known == 100
     assert (facts.importance is None) == (method is not KFRC)
     document = summary_document(facts)
+    assert document["memberships"] == "fuzzy"
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert f"{model.uniformity_:.3f}" in terminal(facts)
     if method is not KFRC:
