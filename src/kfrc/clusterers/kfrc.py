@@ -347,7 +347,6 @@ class KFRC(FuzzyClusterer):
         self.memberships_kind_ = "posterior" if result.returns_posterior else "fuzzy"
         self._centers = result.centers
         self._posterior = posterior.rows if posterior is not None and result.returns_posterior else None
-        self.memberships_kind_ = "posterior" if result.returns_posterior else "fuzzy"
 
     def _warn_of_result(self, result: KernelFit, settings: Settings) -> None:
         """Say what was set in vain, and when clusters may not exist."""

@@ -13,7 +13,7 @@ import typer
 from kfrc._registry import Registered
 from kfrc.bandwidth import Optimizer
 from kfrc.criteria import Criterion
-from kfrc.fitting.settings import MEMBERSHIPS
+from kfrc.fitting import MEMBERSHIPS
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem

@@ -9,7 +9,7 @@ import numpy as np
 
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
-from kfrc.fitting.settings import is_auto
+from kfrc.fitting import is_auto
 from kfrc.mixtures import Mixture
 from kfrc_app.facts.text import plain
 from kfrc_app.facts.verdicts import DOUBTFUL, SUPPORT, grade
