@@ -29,6 +29,7 @@ from kfrc.relational import (
     RelationalSolution,
     Start,
     Status,
+    draw_memberships,
     in_order_of_appearance,
     resolve_start,
     solve_relational,
@@ -162,7 +163,7 @@ class FANNY(FuzzyClusterer):
             start = resolve_start(self.init, len(data), n_clusters)
             R = self._dissimilarities(data)
             progress = self._start_progress(1, self.verbose)
-            U = start.memberships(Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
+            U = draw_memberships(start, Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
             solution = _SOLVERS[self.solver](R, power, U, max_iter, tol)
             progress(f"{self.solver} of {solution.n_iter} iterations")
             solution = in_order_of_appearance(solution)

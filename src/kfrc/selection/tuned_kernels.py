@@ -17,7 +17,7 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import gram_family
 from kfrc.kernels import AdditiveKernel, Kernel
 from kfrc.kernels.linear import Linear
-from kfrc.relational import Start, descend
+from kfrc.relational import Start, descend, draw_memberships
 from kfrc.selection.grid import Grid, fuzziness_path
 from kfrc.typing import FloatArray, Progress
 
@@ -168,7 +168,7 @@ def propose(
     path = fuzziness_path(_default_of(fuzzifier), PROPOSING)
     proposals = []
     for tuned in kernels:
-        U = start.memberships(tuned.dissimilarity, n_clusters, rng)
+        U = draw_memberships(start, tuned.dissimilarity, n_clusters, rng)
         for t in path:
             U = descend(tuned.dissimilarity, t, U, MAX_ITER, TOL).memberships
             proposals.append(U)

@@ -64,6 +64,38 @@ class LastRowsFirst(Start):
         return np.eye(n_clusters)[np.arange(dissimilarity.n_samples)[::-1] * n_clusters // dissimilarity.n_samples]
 
 
+class Fixed(Start):
+    """A user's start that hands out whatever it was given."""
+
+    def __init__(self, U):
+        object.__setattr__(self, "U", U)
+
+    def memberships(self, dissimilarity, n_clusters, rng):
+        return self.U
+
+
+@every_accepting_a_start
+@pytest.mark.parametrize(
+    ("U", "words"),
+    [
+        (np.full((60, 4), 0.25), "start Fixed must have 3 columns"),
+        (np.full((59, 3), 1 / 3), "start Fixed must have 60 rows"),
+        (np.full((60, 3), 0.3), "rows of start Fixed must sum to 1"),
+        (np.tile([1.5, -0.5, 0.0], (60, 1)), "start Fixed has negative memberships"),
+        (np.full((60, 3), np.nan), "start Fixed contains NaN"),
+    ],
+    ids=["columns", "rows", "sums", "signs", "finite"],
+)
+def test_what_a_start_of_the_user_draws_is_checked(model, X, U, words):
+    with pytest.raises(ValueError, match=words):
+        clone(model).set_params(init=Fixed(U)).fit(X)
+
+
+def test_partitions_proposed_to_a_judge_come_from_a_checked_start(X):
+    with pytest.raises(ValueError, match="start Fixed must have 3 columns"):
+        KFRC(3, n_starts=1, init=Fixed(np.full((60, 4), 0.25))).fit(X)
+
+
 @every_accepting_a_start
 def test_a_start_is_a_name_an_object_or_an_array(model, X, blobs):
     by_name, by_object = (
