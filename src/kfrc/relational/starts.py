@@ -57,6 +57,10 @@ class Start(Registered, ABC):
     def memberships(self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator) -> FloatArray:
         """Starting memberships of shape (n_samples, n_clusters)."""
 
+    def numbers_run(self, run: int) -> bool:
+        """Whether the result of a run, counted from 0, keeps its numbers: not one that began from k-means++ instead."""
+        return self.keeps_numbering and (run == 0 or not self.deterministic)
+
 
 @dataclass(frozen=True)
 class Spectral(Start, name="spectral"):

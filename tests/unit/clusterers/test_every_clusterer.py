@@ -109,10 +109,37 @@ def test_a_start_is_a_name_an_object_or_an_array(model, X, blobs):
     assert_array_equal(by_array.memberships_, by_given.memberships_)
 
 
-@every_started
+@every_accepting_a_start
 def test_given_memberships_keep_the_numbers_of_their_clusters(model, X, blobs):
     crisp = np.eye(3)[[2, 0, 1]][blobs[1]]
-    assert_array_equal(clone(model).set_params(init=crisp, n_init=1).fit(X).labels_, crisp.argmax(axis=1))
+    # The further runs of n_init find no better partition, so the first one wins.
+    assert_array_equal(clone(model).set_params(init=crisp).fit(X).labels_, crisp.argmax(axis=1))
+
+
+@every_started
+def test_clusters_of_a_run_that_beats_given_memberships_are_numbered_by_their_first_sample(model, X):
+    uniform = np.full((60, 3), 1 / 3)  # where a run stays, so that one from k-means++ wins
+    for seed in range(4):
+        found = clone(model).set_params(init=uniform, random_state=seed).fit(X).labels_
+        numbers, first = np.unique(found, return_index=True)
+        assert_array_equal(numbers, [0, 1, 2])
+        assert (np.diff(first) > 0).all()
+
+
+@every_started
+def test_random_start_that_keeps_its_numbers_keeps_them_in_every_run(model, X, blobs):
+    class SecondTimeRight(Start):
+        """Uniform at first, then the clusters with numbers of its own."""
+
+        keeps_numbering = True
+        drawn = []
+
+        def memberships(self, dissimilarity, n_clusters, rng):
+            self.drawn.append(None)
+            return np.full((60, 3), 1 / 3) if len(self.drawn) == 1 else np.eye(3)[[2, 0, 1]][blobs[1]]
+
+    fit = clone(model).set_params(init=SecondTimeRight()).fit(X)
+    assert_array_equal(fit.labels_, np.array([2, 0, 1])[blobs[1]])
 
 
 @every_accepting_a_start
