@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -176,11 +176,9 @@ def propose(
 
 
 def _default_of(fuzzifier: Fuzzifier) -> Fuzzifier:
-    """The fuzzifier with its default m, or as it is if it has none."""
-    try:
-        return type(fuzzifier)()
-    except TypeError:
-        return fuzzifier
+    """The fuzzifier with the default m of its class, or as it is if that has none."""
+    default = next(field.default for field in fields(fuzzifier) if field.name == "m")
+    return fuzzifier if default is MISSING else fuzzifier.with_m(default)
 
 
 def _levels_of(kernel: Kernel, levels: Sequence[float], n_features: int) -> list[float]:
