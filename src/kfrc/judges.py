@@ -131,9 +131,7 @@ class MixtureJudge(Judge, name="mixture"):
             raise KFRCError(self._complaint(*X.shape))
         ridge = resolution(X)
         opinions = [
-            self._converged(X, U, kind, ridge)
-            for kind in kinds
-            for U in self._finalists(X, partitions, kind, ridge)
+            self._converged(X, U, kind, ridge) for kind in kinds for U in self._finalists(X, partitions, kind, ridge)
         ]
         return sorted(opinions, key=lambda opinion: -opinion.evidence)
 

@@ -128,17 +128,19 @@ def test_clusters_of_a_run_that_beats_given_memberships_are_numbered_by_their_fi
 
 @every_started
 def test_random_start_that_keeps_its_numbers_keeps_them_in_every_run(model, X, blobs):
+    drawn = []
+
     class SecondTimeRight(Start):
         """Uniform at first, then the clusters with numbers of its own."""
 
         keeps_numbering = True
-        drawn = []
 
         def memberships(self, dissimilarity, n_clusters, rng):
-            self.drawn.append(None)
-            return np.full((60, 3), 1 / 3) if len(self.drawn) == 1 else np.eye(3)[[2, 0, 1]][blobs[1]]
+            drawn.append(np.full((60, 3), 1 / 3) if not drawn else np.eye(3)[[2, 0, 1]][blobs[1]])
+            return drawn[-1]
 
     fit = clone(model).set_params(init=SecondTimeRight()).fit(X)
+    assert len(drawn) == 2
     assert_array_equal(fit.labels_, np.array([2, 0, 1])[blobs[1]])
 
 
