@@ -33,7 +33,7 @@ def main() -> None:
         FCM(3, fuzzifier="quadratic", m=0.5, random_state=0).fit(X),
     ]
     for model in models:
-        name, m = model.fuzzifier_.name, model.fuzzifier_.m
+        name, m = model.fuzzifier_.label, model.fuzzifier_.m
         print(
             f"{name:<10} m = {m:g}: {model.status_} after {model.n_iter_} iterations, J = {model.objective_:.2f}, "
             f"uniformity {model.uniformity_:.3f}, {(model.memberships_ == 1).sum()} memberships exactly 1"
@@ -49,7 +49,7 @@ def save_figure(models: list[FCM], X: np.ndarray, path: Path) -> None:
     for axis, model in zip(axes, models, strict=True):
         axis.scatter(*points.T, c=model.memberships_ @ CLUSTER_COLORS, s=18)
         axis.scatter(*projection.transform(model.cluster_centers_).T, c=CLUSTER_COLORS, marker="X", s=140, ec="black")
-        axis.set_title(f"{model.fuzzifier_.name} fuzzifier, m = {model.fuzzifier_.m:g}", loc="left")
+        axis.set_title(f"{model.fuzzifier_.label} fuzzifier, m = {model.fuzzifier_.m:g}", loc="left")
         axis.set_xlabel("first principal component")
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("second principal component")

@@ -4,6 +4,10 @@ In a row with distances A the minimizer of Σ_i t(u_i) A_i over the simplex has 
 membership, the *pivot*, is the unknown of its row: it sets μ, the others follow by inverting t′, and Newton moves the
 pivot until the row sums to one. The pivot is the membership that reacts most to μ. So it is never the coarse one: not
 u ≈ 1 where t′ has a pole, and where t′ is so flat that μ cannot tell memberships apart it is the flat one.
+
+The result is exact to rounding wherever t′ can be evaluated. Where t′ itself falls below 10⁻²⁹⁰, as t′(u) = exp(−1/u)
+does below u ≈ 0.0015, it is continued as a power of u. Memberships there, which need distances some 300 decades apart,
+are approximate.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _LEAST = 1e-17
 """t′ is not evaluated between 0 and this: such a membership does not change a sum of one."""
 _SMALLEST_SLOPE = 1e-290
-"""Slopes below this are about to underflow; there t′ is continued as a power of u."""
+"""Slopes below this are about to underflow; there t′ is continued as a power of u, and the result is approximate."""
 _GRID = np.geomspace(_LEAST, 1.0, 129)
 """Where to look for the end of underflow."""
 _NEGLIGIBLE = 1e-15
@@ -178,7 +182,7 @@ def _is_small(step: FloatArray, u: FloatArray, rounding: FloatArray) -> BoolArra
 
 
 def general_memberships(curve: SlopeCurve, distances: FloatArray) -> FloatArray:
-    """Exact membership step for rows sorted ascending whose first entry is 1.
+    """Exact membership step, within the limit stated above, for rows sorted ascending whose first entry is 1.
 
     Parameters
     ----------

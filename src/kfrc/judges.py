@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from kfrc._registry import Registered
+from kfrc.exceptions import KFRCError
 from kfrc.metrics import frobenius_adjusted_rand_score
 from kfrc.mixtures import Diagonal, Mixture, MixtureKind, Tied, TiedDiagonal, fit_mixture, resolution
 from kfrc.typing import FloatArray
 
 _SAME_START = 0.98
 """Frobenius ARI above which two starts of the same mixture are one."""
+
+_MOST_ROWS = 2**40
+"""A kind that so many rows are not enough for is called one for which none are."""
 
 
 class PosteriorModel(Protocol):
@@ -96,7 +101,7 @@ class MixtureJudge(Judge, name="mixture"):
     Parameters
     ----------
     kinds : tuple of MixtureKind
-        Those with more parameters than the rows can tell are passed over.
+        Those with more parameters than the rows can tell are passed over; it is an error if that leaves none.
     n_finalists : int
         Partitions that go on to convergence, for each kind.
     max_iter : int
@@ -121,14 +126,25 @@ class MixtureJudge(Judge, name="mixture"):
     has_model: ClassVar[bool] = True
 
     def examine(self, X: FloatArray, partitions: Sequence[FloatArray]) -> list[Opinion]:  # noqa: D102
+        kinds = [kind for kind in self.kinds if kind.covariance.is_estimable(*X.shape)]
+        if not kinds:
+            raise KFRCError(self._complaint(*X.shape))
         ridge = resolution(X)
         opinions = [
-            self._converged(X, U, kind, ridge)
-            for kind in self.kinds
-            if kind.covariance.is_estimable(*X.shape)
-            for U in self._finalists(X, partitions, kind, ridge)
+            self._converged(X, U, kind, ridge) for kind in kinds for U in self._finalists(X, partitions, kind, ridge)
         ]
         return sorted(opinions, key=lambda opinion: -opinion.evidence)
+
+    def _complaint(self, n_samples: int, n_features: int) -> str:
+        """Why no kind can be estimated, and what to do."""
+        advice = "such as MixtureKind(TiedDiagonal()) or MixtureKind(Diagonal())"
+        if not self.kinds:
+            return f"MixtureJudge has no kinds of mixtures: give it at least one, {advice}"
+        needs = "; ".join(_describe_need(kind, n_features) for kind in self.kinds)
+        return (
+            f"MixtureJudge cannot estimate any of its kinds of mixtures from {n_samples} rows and {n_features} columns "
+            f"({needs}): add kinds with fewer parameters, {advice}, or use fewer columns"
+        )
 
     def _finalists(
         self, X: FloatArray, partitions: Sequence[FloatArray], kind: MixtureKind, ridge: FloatArray
@@ -147,3 +163,9 @@ class MixtureJudge(Judge, name="mixture"):
         penalty = 0.5 * math.log(len(X)) * kind.n_parameters(U.shape[1], X.shape[1])
         row_evidence = fit.expectation.log_densities - penalty / len(X)
         return Opinion(kind.name, float(row_evidence.sum()), fit.expectation.posterior, row_evidence, fit.mixture)
+
+
+def _describe_need(kind: MixtureKind, n_features: int) -> str:
+    """How many rows a kind needs, found by bisection because a covariance only says whether there are enough."""
+    needed = bisect_left(range(_MOST_ROWS), True, key=lambda n: kind.covariance.is_estimable(n, n_features))
+    return f"{kind.name} needs {needed} rows" if needed < _MOST_ROWS else f"{kind.name} cannot have so many columns"

@@ -165,8 +165,8 @@ class MixtureKind:
 
     @property
     def name(self) -> str:
-        """Name of the covariance, with ``_t`` after it if the tails are heavy."""
-        return self.covariance.name if math.isinf(self.degrees_of_freedom) else f"{self.covariance.name}_t"
+        """Label of the covariance, with ``_t`` after it if the tails are heavy."""
+        return self.covariance.label if math.isinf(self.degrees_of_freedom) else f"{self.covariance.label}_t"
 
     def n_parameters(self, n_clusters: int, n_features: int) -> int:
         """Free parameters: weights, means and covariances."""

@@ -7,7 +7,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kfrc.dissimilarity import Dissimilarity
-from kfrc.relational import Start, resolve_start, solve_relational, starting_memberships
+from kfrc.relational import (
+    Blocks,
+    NearUniform,
+    Random,
+    Start,
+    draw_memberships,
+    resolve_start,
+    solve_relational,
+    starting_memberships,
+)
 from strategies import each
 
 
@@ -32,6 +41,27 @@ def test_rows_of_a_start_lie_on_the_simplex_for_any_dissimilarities(start):
 def test_same_stream_gives_the_same_start(start, distances):
     here, there = (start.memberships(distances, 3, np.random.default_rng(4)) for _ in range(2))
     assert_array_equal(here, there)
+
+
+@each("start", Start)
+def test_checking_a_start_leaves_its_memberships_as_they_are(start, distances):
+    drawn = draw_memberships(start, distances, 3, np.random.default_rng(4))
+    assert_allclose(drawn, start.memberships(distances, 3, np.random.default_rng(4)), rtol=1e-15)
+
+
+@pytest.mark.parametrize("start", [cls() for cls in (Blocks, NearUniform, Random)], ids=lambda start: start.name)
+def test_starts_of_the_library_are_not_rounded_again(start, distances):
+    drawn = draw_memberships(start, distances, 7, np.random.default_rng(4))
+    assert_array_equal(drawn, start.memberships(distances, 7, np.random.default_rng(4)))
+
+
+def test_rounding_of_a_start_of_the_user_is_corrected(distances):
+    class Rounded(Start):
+        def memberships(self, dissimilarity, n_clusters, rng):
+            return np.full((dissimilarity.n_samples, 3), round(1 / 3, 8))
+
+    U = draw_memberships(Rounded(), distances, 3, np.random.default_rng(0))
+    assert_allclose(U.sum(axis=1), 1.0, rtol=1e-15)
 
 
 @each("start", Start)

@@ -12,7 +12,9 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.mixture import GaussianMixture
 
+from kfrc import KFRC
 from kfrc._numerics import standardize
+from kfrc.exceptions import KFRCError
 from kfrc.judges import MixtureJudge
 from kfrc.metrics import adjusted_rand_score
 from kfrc.mixtures import RIDGE, Diagonal, MixtureKind, Tied, resolution
@@ -98,3 +100,34 @@ def test_more_columns_than_rows_are_judged_without_full_covariances():
     opinions = MixtureJudge().examine(standardize(X), [np.repeat(np.eye(2), 10, axis=0)])
     assert {opinion.name for opinion in opinions} == {"tied_diagonal", "diagonal", "tied_diagonal_t"}
     assert all(np.isfinite(opinion.evidence) for opinion in opinions)
+
+
+def test_judge_whose_kinds_all_need_more_rows_says_how_many_and_what_to_use():
+    X = standardize(np.random.default_rng(0).standard_normal((20, 15)))
+    halves = np.repeat(np.eye(2), 10, axis=0)
+    kinds = MixtureKind(Tied()), MixtureKind(Tied(), degrees_of_freedom=4.0)
+    words = r"20 rows and 15 columns \(tied needs 31 rows; tied_t needs 31 rows\): .*MixtureKind\(Diagonal\(\)\)"
+    with pytest.raises(KFRCError, match=words):
+        MixtureJudge(kinds=kinds).examine(X, [halves])
+    enough = standardize(np.random.default_rng(0).standard_normal((31, 15)))
+    assert MixtureJudge(kinds=kinds).examine(enough, [np.eye(2)[np.arange(31) % 2]])
+
+
+def test_judge_reports_a_kind_that_no_number_of_rows_is_enough_for_and_the_lack_of_any_kind():
+    class Never(Diagonal):
+        """A covariance for no data at all."""
+
+        def is_estimable(self, n_samples, n_features):
+            return False
+
+    X, U = np.random.default_rng(0).standard_normal((20, 2)), np.repeat(np.eye(2), 10, axis=0)
+    with pytest.raises(KFRCError, match="Never cannot have so many columns"):
+        MixtureJudge(kinds=(MixtureKind(Never()),)).examine(X, [U])
+    with pytest.raises(KFRCError, match="has no kinds of mixtures: give it at least one"):
+        MixtureJudge(kinds=()).examine(X, [U])
+
+
+def test_fit_with_a_judge_that_can_estimate_nothing_ends_with_its_message():
+    X = np.random.default_rng(0).standard_normal((20, 15))
+    with pytest.raises(KFRCError, match="tied needs 31 rows"):
+        KFRC(2, judge=MixtureJudge(kinds=(MixtureKind(Tied()),)), n_starts=1, random_state=0).fit(X)

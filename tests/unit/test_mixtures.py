@@ -168,6 +168,14 @@ def test_kinds_are_named_after_covariance_and_tails():
     assert names == ["tied", "tied_t", "tied_diagonal", "tied_diagonal_t", "diagonal", "diagonal_t"]
 
 
+def test_kinds_of_a_covariance_without_a_name_are_called_by_its_class():
+    class OwnCovariance(Diagonal):
+        """A user's covariance."""
+
+    kinds = MixtureKind(OwnCovariance()), MixtureKind(OwnCovariance(), degrees_of_freedom=4.0)
+    assert [kind.name for kind in kinds] == ["OwnCovariance", "OwnCovariance_t"]
+
+
 def test_a_full_covariance_needs_twice_as_many_rows_as_columns():
     assert [Tied().is_estimable(n, 5) for n in (10, 11)] == [False, True]
     assert TiedDiagonal().is_estimable(2, 50)

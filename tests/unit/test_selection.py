@@ -18,6 +18,7 @@ from kfrc.fuzzifiers import Power, Quadratic
 from kfrc.judges import Judge, Opinion
 from kfrc.kernels.gaussian import GaussianSum
 from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
+from kfrc.relational import Spectral
 from kfrc.selection import (
     ANISOTROPIES,
     FUZZINESS,
@@ -28,6 +29,7 @@ from kfrc.selection import (
     fuzziness_path,
     solve_candidates,
     tune_kernels,
+    tuned_kernels,
 )
 from kfrc.simulation import make_study_dataset, study_designs
 
@@ -213,6 +215,23 @@ def test_given_starts_are_used(fit, data):
 
 def test_fuzziness_runs_from_hard_to_the_default():
     assert_allclose([t.m for t in fuzziness_path(Quadratic())], [0.015, 0.05, 0.15, 0.3, 0.5])
+
+
+def test_fuzzifiers_of_proposals_have_the_default_m_and_keep_their_other_fields(monkeypatch):
+    @dataclass(frozen=True)
+    class Extra(Power):
+        """A user's fuzzifier with a second field."""
+
+        m: float = 2.5
+        shape: float = 1.0
+
+    used = []
+    monkeypatch.setattr(
+        tuned_kernels, "fuzziness_path", lambda fuzzifier, shares: used.append(fuzzifier) or fuzziness_path(fuzzifier)
+    )
+    for fuzzifier in (Extra(m=3.0, shape=2.0), Quadratic(m=0.9), Power(m=1.1)):
+        tuned_kernels.propose([], 3, fuzzifier, Spectral(), np.random.default_rng(0))
+    assert used == [Extra(m=2.5, shape=2.0), Quadratic(), Power()]
 
 
 @pytest.mark.parametrize(

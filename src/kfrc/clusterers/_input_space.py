@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from kfrc._validation import check_number, check_positive_int
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.relational import (
+    SAME_OBJECTIVE,
     RelationalSolution,
     Start,
     Status,
@@ -141,7 +142,8 @@ def best_run(
 ) -> Solution:
     """The run of smallest cost over several starts; one that collapsed is only taken if all did.
 
-    Clusters are numbered by the first sample that prefers them, unless ``init`` is an array, whose numbering is kept.
+    Clusters are numbered by the first sample that prefers them, unless ``init`` is an array, whose numbering is kept if
+    the run from it is the best.
     """
     start = resolve_start(init, len(X), n_clusters)
     solutions: list[Solution] = []
@@ -149,5 +151,10 @@ def best_run(
     for k, U in enumerate(starting_memberships(start, n_init, dissimilarity, n_clusters, random_state)):
         solutions.append(run(U))
         progress(f"clustering {k + 1}/{n_init}")
-    best = min(solutions, key=lambda solution: (solution.status is Status.COLLAPSED, cost(solution)))
-    return best if start.keeps_numbering else best.reordered(order_of_appearance(best.memberships))
+    costs = [(solution.status is Status.COLLAPSED, cost(solution)) for solution in solutions]
+    k = costs.index(min(costs))
+    collapsed, lowest = costs[k]
+    if start.keeps_numbering and costs[0] <= (collapsed, lowest + SAME_OBJECTIVE * abs(lowest)):
+        k = 0  # the same minimum but for rounding, and this one has numbers that mean something
+    best = solutions[k]
+    return best if start.numbers_run(k) else best.reordered(order_of_appearance(best.memberships))

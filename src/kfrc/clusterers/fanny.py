@@ -29,6 +29,7 @@ from kfrc.relational import (
     RelationalSolution,
     Start,
     Status,
+    draw_memberships,
     in_order_of_appearance,
     resolve_start,
     solve_relational,
@@ -86,7 +87,8 @@ class FANNY(FuzzyClusterer):
     Attributes
     ----------
     memberships_, labels_, objective_, objective_path_, n_iter_, status_, uniformity_
-        See :class:`kfrc.clusterers.FuzzyClusterer`. Clusters are numbered by their first sample.
+        See :class:`kfrc.clusterers.FuzzyClusterer`. Clusters are numbered by their first sample,
+        unless ``init`` is an array, whose numbering is kept.
     dunn_coefficient_ : float
         Σ_ij u_ij² / n, between 1/c (all uniform) and 1 (crisp).
     normalized_dunn_coefficient_ : float
@@ -162,10 +164,11 @@ class FANNY(FuzzyClusterer):
             start = resolve_start(self.init, len(data), n_clusters)
             R = self._dissimilarities(data)
             progress = self._start_progress(1, self.verbose)
-            U = start.memberships(Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
+            U = draw_memberships(start, Dissimilarity.from_matrix(R), n_clusters, as_generator(self.random_state))
             solution = _SOLVERS[self.solver](R, power, U, max_iter, tol)
             progress(f"{self.solver} of {solution.n_iter} iterations")
-            solution = in_order_of_appearance(solution)
+            if not start.keeps_numbering:
+                solution = in_order_of_appearance(solution)
             self._store(solution, power)
             self.dunn_coefficient_ = partition_coefficient(solution.memberships)
             self.normalized_dunn_coefficient_ = (

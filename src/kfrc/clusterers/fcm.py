@@ -179,15 +179,16 @@ def solve_fcm(
     X = X - X.mean(axis=0)
     Z = _extend(X)
     best: RelationalSolution | None = None
+    keeps_numbering = False
     runs = starting_memberships(start, n_init, Dissimilarity.from_features(X), n_clusters, random_state)
     for k, U in enumerate(runs):
         solution = _descend(Z, fuzzifier, U, max_iter, tol)
         if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
-            best = solution
+            best, keeps_numbering = solution, start.numbers_run(k)
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return best if start.keeps_numbering else in_order_of_appearance(best)
+    return best if keeps_numbering else in_order_of_appearance(best)
 
 
 # The work is done on arrays with samples along the columns: a sum over clusters is then a sum of long vectors. And with

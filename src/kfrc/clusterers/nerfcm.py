@@ -167,8 +167,8 @@ class _Runs:
             betas[k] = self.dissimilarity.beta
         lowest = min(solution.objective for solution in solutions)
         # Runs that reach the same minimum differ by rounding; the first of them is kept.
-        best = next(s for s in solutions if s.objective <= lowest + SAME_OBJECTIVE * abs(lowest))
-        return best if start.keeps_numbering else in_order_of_appearance(best)
+        k, best = next((k, s) for k, s in enumerate(solutions) if s.objective <= lowest + SAME_OBJECTIVE * abs(lowest))
+        return best if start.numbers_run(k) else in_order_of_appearance(best)
 
     def _run(self, U: FloatArray) -> RelationalSolution:
         """Iterate to the end; a negative distance raises β and the run goes on from the corrected distances."""

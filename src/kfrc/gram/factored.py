@@ -128,7 +128,7 @@ class FactoredGrams(GramFamily):
     def at(self, bandwidths: FloatArray) -> FactoredGram:  # noqa: D102
         features = self.kernel.factor(self.X, bandwidths)
         if features is None:
-            raise ValueError(f"the {self.kernel.name} kernel has no short feature vectors")
+            raise ValueError(f"the {self.kernel.label} kernel has no short feature vectors")
         return FactoredGram(features, self, bandwidths)
 
 
@@ -143,7 +143,7 @@ class FeatureCenters(Centers):
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
         features = self.kernel.factor(Z, self.bandwidths)
         if features is None:
-            raise ValueError(f"the {self.kernel.name} kernel has no short feature vectors")
+            raise ValueError(f"the {self.kernel.label} kernel has no short feature vectors")
         return squared_euclidean(features, self.locations)
 
 

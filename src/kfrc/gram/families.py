@@ -60,7 +60,7 @@ def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank
     if approximation == "low_rank":
         if not isinstance(kernel, AdditiveKernel):
             raise ValueError(
-                f"approximation='low_rank' needs a kernel that is a sum over features, which {kernel.name!r} is not: "
+                f"approximation='low_rank' needs a kernel that is a sum over features, which {kernel.label!r} is not: "
                 "use approximation='nystrom' or kernel='sum'"
             )
         return ChebyshevGrams(X, kernel)

@@ -20,6 +20,7 @@ from kfrc.relational.starts import (
     Random,
     Spectral,
     Start,
+    draw_memberships,
     resolve_start,
     starting_memberships,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "Start",
     "Status",
     "descend",
+    "draw_memberships",
     "evaluate_partition",
     "in_order_of_appearance",
     "is_uniform",

@@ -95,7 +95,7 @@ def solve_relational(
     fuzzifier : str or Fuzzifier, default="power"
     init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like
         Start of the first run; an array has shape (n_samples, n_clusters). Clusters are numbered by the first sample
-        that prefers them, unless an array is given, whose numbering is kept.
+        that prefers them, unless an array is given, whose numbering is kept if the run from it is the best.
     n_init : int, default=1
         Number of runs; the one with the lowest J is kept. After a deterministic start (``"spectral"``, ``"blocks"``
         or an array) the further runs start from ``"kmeans++"``.
@@ -139,15 +139,16 @@ def solve_relational(
     max_iter = check_positive_int(max_iter, "max_iter")
     tol = check_number(tol, "tol", minimum=0.0)
     best: RelationalSolution | None = None
+    keeps_numbering = False
     for k, U in enumerate(starting_memberships(start, n_init, dissimilarity, n_clusters, random_state)):
         solution = descend(dissimilarity, t, U, max_iter, tol)
         # Runs that reach the same minimum differ by rounding; the first of them is kept, whatever the memory layout.
         if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
-            best = solution
+            best, keeps_numbering = solution, start.numbers_run(k)
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return best if start.keeps_numbering else in_order_of_appearance(best)
+    return best if keeps_numbering else in_order_of_appearance(best)
 
 
 def order_of_appearance(U: FloatArray) -> list[int]:

@@ -57,6 +57,10 @@ class Start(Registered, ABC):
     def memberships(self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator) -> FloatArray:
         """Starting memberships of shape (n_samples, n_clusters)."""
 
+    def numbers_run(self, run: int) -> bool:
+        """Whether the result of a run, counted from 0, keeps its numbers: not one that began from k-means++ instead."""
+        return self.keeps_numbering and (run == 0 or not self.deterministic)
+
 
 @dataclass(frozen=True)
 class Spectral(Start, name="spectral"):
@@ -219,6 +223,39 @@ def resolve_start(init: str | Start | ArrayLike, n_samples: int, n_clusters: int
     return init if isinstance(init, Given) else Given(U)
 
 
+def draw_memberships(
+    start: Start, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator
+) -> FloatArray:
+    """Starting memberships, checked if the start is not one of the library's own.
+
+    Parameters
+    ----------
+    start : Start
+    dissimilarity : Dissimilarity
+    n_clusters : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    U : ndarray of shape (n_samples, n_clusters)
+        Rows sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.dissimilarity import Dissimilarity
+    >>> from kfrc.relational import Blocks, draw_memberships
+    >>> rows = Dissimilarity.from_features(np.arange(4.0)[:, None])
+    >>> draw_memberships(Blocks(), rows, 2, np.random.default_rng()).T
+    array([[0.9, 0.9, 0.1, 0.1],
+           [0.1, 0.1, 0.9, 0.9]])
+    """
+    U = start.memberships(dissimilarity, n_clusters, rng)
+    if type(start).__module__ == __name__:  # tested already, and dividing by the sums once more would move last digits
+        return U
+    return check_memberships(U, f"start {start.label}", shape=(dissimilarity.n_samples, n_clusters))
+
+
 def starting_memberships(
     start: Start,
     n_init: int,
@@ -228,7 +265,7 @@ def starting_memberships(
 ) -> Iterator[FloatArray]:
     """Memberships of every run; after a deterministic start the others are k-means++."""
     first, *others = as_generator(random_state).spawn(n_init)
-    yield start.memberships(dissimilarity, n_clusters, first)
+    yield draw_memberships(start, dissimilarity, n_clusters, first)
     repeat = KMeansPlusPlus() if start.deterministic else start
     for rng in others:
-        yield repeat.memberships(dissimilarity, n_clusters, rng)
+        yield draw_memberships(repeat, dissimilarity, n_clusters, rng)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,7 +17,7 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import gram_family
 from kfrc.kernels import AdditiveKernel, Kernel
 from kfrc.kernels.linear import Linear
-from kfrc.relational import Start, descend
+from kfrc.relational import Start, descend, draw_memberships
 from kfrc.selection.grid import Grid, fuzziness_path
 from kfrc.typing import FloatArray, Progress
 
@@ -168,7 +168,7 @@ def propose(
     path = fuzziness_path(_default_of(fuzzifier), PROPOSING)
     proposals = []
     for tuned in kernels:
-        U = start.memberships(tuned.dissimilarity, n_clusters, rng)
+        U = draw_memberships(start, tuned.dissimilarity, n_clusters, rng)
         for t in path:
             U = descend(tuned.dissimilarity, t, U, MAX_ITER, TOL).memberships
             proposals.append(U)
@@ -176,11 +176,9 @@ def propose(
 
 
 def _default_of(fuzzifier: Fuzzifier) -> Fuzzifier:
-    """The fuzzifier with its default m, or as it is if it has none."""
-    try:
-        return type(fuzzifier)()
-    except TypeError:
-        return fuzzifier
+    """The fuzzifier with the default m of its class, or as it is if that has none."""
+    default = next(field.default for field in fields(fuzzifier) if field.name == "m")
+    return fuzzifier if default is MISSING else fuzzifier.with_m(default)
 
 
 def _levels_of(kernel: Kernel, levels: Sequence[float], n_features: int) -> list[float]:

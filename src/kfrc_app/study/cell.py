@@ -90,7 +90,7 @@ def _kfrc_records(task: StudyTask, data: StudyData) -> Iterator[Record]:
             results = _search(data, shared, criterion, thresholds)
             for fuzzifier in fuzzifiers:
                 settings = {
-                    "method": f"KFRC ({fuzzifier.name})",
+                    "method": f"KFRC ({fuzzifier.label})",
                     "fuzzifier": fuzzifier.name,
                     "kernel": kernel,
                     "criterion": criterion,

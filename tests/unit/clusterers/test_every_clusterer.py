@@ -64,6 +64,38 @@ class LastRowsFirst(Start):
         return np.eye(n_clusters)[np.arange(dissimilarity.n_samples)[::-1] * n_clusters // dissimilarity.n_samples]
 
 
+class Fixed(Start):
+    """A user's start that hands out whatever it was given."""
+
+    def __init__(self, U):
+        object.__setattr__(self, "U", U)
+
+    def memberships(self, dissimilarity, n_clusters, rng):
+        return self.U
+
+
+@every_accepting_a_start
+@pytest.mark.parametrize(
+    ("U", "words"),
+    [
+        (np.full((60, 4), 0.25), "start Fixed must have 3 columns"),
+        (np.full((59, 3), 1 / 3), "start Fixed must have 60 rows"),
+        (np.full((60, 3), 0.3), "rows of start Fixed must sum to 1"),
+        (np.tile([1.5, -0.5, 0.0], (60, 1)), "start Fixed has negative memberships"),
+        (np.full((60, 3), np.nan), "start Fixed contains NaN"),
+    ],
+    ids=["columns", "rows", "sums", "signs", "finite"],
+)
+def test_what_a_start_of_the_user_draws_is_checked(model, X, U, words):
+    with pytest.raises(ValueError, match=words):
+        clone(model).set_params(init=Fixed(U)).fit(X)
+
+
+def test_partitions_proposed_to_a_judge_come_from_a_checked_start(X):
+    with pytest.raises(ValueError, match="start Fixed must have 3 columns"):
+        KFRC(3, n_starts=1, init=Fixed(np.full((60, 4), 0.25))).fit(X)
+
+
 @every_accepting_a_start
 def test_a_start_is_a_name_an_object_or_an_array(model, X, blobs):
     by_name, by_object = (
@@ -77,10 +109,39 @@ def test_a_start_is_a_name_an_object_or_an_array(model, X, blobs):
     assert_array_equal(by_array.memberships_, by_given.memberships_)
 
 
-@every_started
+@every_accepting_a_start
 def test_given_memberships_keep_the_numbers_of_their_clusters(model, X, blobs):
     crisp = np.eye(3)[[2, 0, 1]][blobs[1]]
-    assert_array_equal(clone(model).set_params(init=crisp, n_init=1).fit(X).labels_, crisp.argmax(axis=1))
+    # The further runs of n_init find no better partition, so the first one wins.
+    assert_array_equal(clone(model).set_params(init=crisp).fit(X).labels_, crisp.argmax(axis=1))
+
+
+@every_started
+def test_clusters_of_a_run_that_beats_given_memberships_are_numbered_by_their_first_sample(model, X):
+    uniform = np.full((60, 3), 1 / 3)  # where a run stays, so that one from k-means++ wins
+    for seed in range(4):
+        found = clone(model).set_params(init=uniform, random_state=seed).fit(X).labels_
+        numbers, first = np.unique(found, return_index=True)
+        assert_array_equal(numbers, [0, 1, 2])
+        assert (np.diff(first) > 0).all()
+
+
+@every_started
+def test_random_start_that_keeps_its_numbers_keeps_them_in_every_run(model, X, blobs):
+    drawn = []
+
+    class SecondTimeRight(Start):
+        """Uniform at first, then the clusters with numbers of its own."""
+
+        keeps_numbering = True
+
+        def memberships(self, dissimilarity, n_clusters, rng):
+            drawn.append(np.full((60, 3), 1 / 3) if not drawn else np.eye(3)[[2, 0, 1]][blobs[1]])
+            return drawn[-1]
+
+    fit = clone(model).set_params(init=SecondTimeRight()).fit(X)
+    assert len(drawn) == 2
+    assert_array_equal(fit.labels_, np.array([2, 0, 1])[blobs[1]])
 
 
 @every_accepting_a_start

@@ -28,6 +28,14 @@ def test_auto_takes_the_cheapest_form_that_is_exact_while_it_can(kernel, n_sampl
 def test_a_form_that_a_kernel_does_not_have_is_refused_with_the_alternative():
     with pytest.raises(ValueError, match=r"needs a kernel that is a sum over features.*nystrom"):
         gram_family(np.eye(4), GaussianProduct(), "low_rank")
+
+
+def test_a_kernel_without_a_name_is_called_by_its_class_in_a_refusal():
+    class OwnKernel(GaussianProduct):
+        """A user's kernel."""
+
+    with pytest.raises(ValueError, match="which 'OwnKernel' is not"):
+        gram_family(np.eye(4), OwnKernel(), "low_rank")
     with pytest.raises(ValueError, match="unknown approximation 'fast': choose one of auto, none"):
         KFRC(2, approximation="fast").fit(np.random.default_rng(0).standard_normal((20, 2)))
 
