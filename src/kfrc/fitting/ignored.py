@@ -75,9 +75,12 @@ def _autos_in_vain(parameters: Mapping[str, Any], defaults: Mapping[str, Any], s
     if isinstance(tuning, Chosen):
         return []
     autos = [name for name in PAPER if is_auto(parameters[name])]
-    if tuning.searches:
-        why = f"with the {tuning.options.optimizer.label} optimizer"
+    optimizer = tuning.options.optimizer
+    if tuning.searches and not optimizer.follows_levels:
+        why = f"with the {optimizer.label} optimizer"
         remedy = 'give values, as KFRC.paper does, or use optimizer="lbfgs"'
+    elif tuning.searches:
+        why, remedy = "where every candidate is the same", "without anisotropy no criterion matters"
     else:
         autos = [name for name in autos if not is_auto(defaults[name])]
         why, remedy = "where no bandwidths are searched", "give values"

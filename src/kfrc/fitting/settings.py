@@ -172,14 +172,15 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
     max_rows = check_positive_int(parameters["selection_samples"], "selection_samples")
     largest = check_positive_int(parameters["max_clusters"], "max_clusters")
     judge = Judge.resolve(parameters["judge"])
-    grid = _grid(parameters, TRIED)
     searches = not precomputed and parameters["bandwidths"] is None and n_clusters != 1
-    chooses = searches and options.optimizer.follows_levels and grid.is_a_choice
+    may_choose = searches and options.optimizer.follows_levels
+    grid = _grid(parameters, TRIED if may_choose else PAPER)
+    chooses = may_choose and grid.is_a_choice
     tuning: Fixed | Chosen
     if chooses:
         tuning = Chosen(grid, judge, options, max_rows)
     else:
-        tuning = Fixed(_grid(parameters, PAPER), options, searches, parameters["bandwidths"])
+        tuning = Fixed(grid, options, searches, parameters["bandwidths"])
     returns_posterior = parameters["memberships"] == "posterior"
     if returns_posterior:
         _check_posterior(judge, None if chooses else _why_nothing_is_chosen(parameters, n_clusters, options))

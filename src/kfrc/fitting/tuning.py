@@ -72,7 +72,7 @@ class Fixed(Tuning):
     Attributes
     ----------
     grid : Grid
-        The settings: one of each.
+        The settings: the first of each, where there may be several that make no difference.
     options : SearchOptions
     searches : bool
         Whether bandwidths are searched; if not they are given, or it does not matter which.

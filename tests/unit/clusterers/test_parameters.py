@@ -218,6 +218,7 @@ def test_momentum_says_that_it_does_not_choose(X):
     ("parameters", "message"),
     [
         ({"bandwidths": 2.0, "fuzzifier": "auto"}, 'fuzzifier = "auto" cannot be chosen where no bandwidths are'),
+        ({"m": 1.5, "level": 1.0, "max_anisotropy": 1.0, "criterion": "auto"}, "where every candidate is the same"),
         ({"kernel": "linear", "approximation": "nystrom", "rank": 3}, "approximation and rank have no effect: this"),
         ({"memberships": "posterior", "tol": 0.1}, "tol has no effect: the probabilities are returned as"),
         ({"bandwidths": 2.0, "n_starts": 2}, "n_starts has no effect: bandwidths are given"),
