@@ -10,9 +10,9 @@ from kfrc.bandwidth.search import is_linear_limit
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
 from kfrc.fitting.result import KernelFit, Posterior, PrecomputedCenters, TableCenters
-from kfrc.fitting.settings import Descent, Settings
+from kfrc.fitting.settings import Counting, Descent, Settings
 from kfrc.fitting.table import TableView
-from kfrc.fitting.tuning import Fixed
+from kfrc.fitting.tuning import Chosen, Fixed
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import DenseGram, gram_family
 from kfrc.relational import (
@@ -133,18 +133,14 @@ def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progre
 
 def _check_shapes(view: TableView, settings: Settings) -> None:
     """Refuse what does not fit the table, before the long part."""
-    tuning, init = settings.tuning, settings.descent.init
-    if isinstance(settings.n_clusters, int):
-        resolve_start(init, view.n_samples, settings.n_clusters)
-    elif not isinstance(init, (str, Start)):
-        check_memberships(init, "init", shape=(view.n_samples, None))
-    if isinstance(tuning, Fixed):
-        if tuning.bandwidths is not None:
-            check_bandwidths(tuning.bandwidths, view.n_columns)
-    elif isinstance(settings.n_clusters, int) and min(tuning.max_rows, view.n_samples) < settings.n_clusters:
-        raise ValueError(
-            f"selection_samples = {tuning.max_rows} rows are too few to choose {settings.n_clusters} clusters by"
-        )
+    tuning, n_clusters, init = settings.tuning, settings.n_clusters, settings.descent.init
+    if isinstance(tuning, Fixed) and tuning.bandwidths is not None:
+        check_bandwidths(tuning.bandwidths, view.n_columns)
+    if isinstance(n_clusters, Counting):
+        if not isinstance(init, (str, Start)):
+            check_memberships(init, "init", shape=(view.n_samples, None))
+    elif isinstance(tuning, Chosen) and min(tuning.max_rows, view.n_samples) < n_clusters:
+        raise ValueError(f"selection_samples = {tuning.max_rows} rows are too few to choose {n_clusters} clusters by")
 
 
 def _number_of_clusters(
