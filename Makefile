@@ -16,7 +16,7 @@ demo: setup
 	$(BIN)/kfrc demo --force
 
 test: lint types layers
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: setup
 	$(BIN)/ruff format --check .
