@@ -107,3 +107,24 @@ def test_centers_kept_as_grid_nodes_measure_new_rows_inside_and_outside_the_rang
     assert_allclose(low.squared_distances(new), dense.squared_distances(new), atol=1e-8)
     training = Dissimilarity(DenseGrams(X, GaussianSum()).at(bandwidths)).center_distances(prototypes)[0]
     assert_allclose(low.squared_distances(X), training, atol=1e-8)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 4.0])
+@pytest.mark.parametrize("spread", [1.0, 2.0])
+def test_skewed_columns_lose_no_digits(spread, level):
+    X = np.random.default_rng(0).lognormal(0.0, spread, (600, 3))
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    bandwidths = np.exp(level + np.array([0.0, 0.2, -0.2]))
+    low, dense = (family(X, GaussianSum()).at(bandwidths) for family in (ChebyshevGrams, DenseGrams))
+    assert isinstance(low, ChebyshevGram)
+    assert_allclose(spectrum_of(low, 5).eigenvalues, spectrum_of(dense, 5).eigenvalues, rtol=0, atol=1e-12)
+    assert_allclose(low.centered_diagonal, dense.centered_diagonal, rtol=1e-10)
+
+
+def test_the_low_rank_form_states_an_error_that_it_has():
+    X = clusters(500, 3)
+    bandwidths = np.array([0.5, 1.0, 2.0])
+    coarse = ChebyshevGrams(X, GaussianSum(), tol=1e-4).at(bandwidths)
+    exact = Dissimilarity(DenseGrams(X, GaussianSum()).at(bandwidths)).columns(range(500))
+    error = np.abs(Dissimilarity(coarse).columns(range(500)) - exact).max() / exact.mean()
+    assert 0.1 * error <= coarse.approximation_error <= error

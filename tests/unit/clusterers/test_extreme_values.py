@@ -1,0 +1,79 @@
+"""Tables with values far outside the bulk: same clusters as without them, same cost, and a word about it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from kfrc import KFRC
+
+CENTERS = np.array([[0.0, 0.0, 0.0], [6.0, 0.0, 6.0], [0.0, 6.0, 6.0]])
+
+
+def three_groups(n_samples, seed=0):
+    rng = np.random.default_rng(seed)
+    return CENTERS[rng.integers(3, size=n_samples)] + rng.standard_normal((n_samples, 3))
+
+
+def quiet_fit(X, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return KFRC(3, random_state=0, **parameters).fit(X)
+
+
+@pytest.fixture(scope="module")
+def clean():
+    X = three_groups(1000)
+    return X, KFRC(3, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("value", [1e2, -1e4, 1e8, 1e300])
+def test_one_extreme_value_changes_no_cluster_of_the_other_rows(clean, value):
+    X, without = clean
+    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    table.loc[7, "b"] = value
+    with pytest.warns(UserWarning, match=r"'b'.*row 7\b"):
+        model = KFRC(3, random_state=0).fit(table)
+    others = np.arange(1000) != 7
+    assert adjusted_rand_score(without.labels_[others], model.labels_[others]) > 0.99
+    np.testing.assert_allclose(model.predict_proba(table), model.memberships_, atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [1e5, 1e8])
+def test_one_extreme_value_among_many_rows_changes_nothing_either(value):
+    X = three_groups(20_000)
+    without = KFRC(3, random_state=0).fit(X).labels_
+    X[7, 1] = value
+    model = quiet_fit(X)
+    others = np.arange(20_000) != 7
+    assert adjusted_rand_score(without[others], model.labels_[others]) > 0.99
+
+
+def test_a_thousandth_of_the_rows_far_out_does_not_rule_the_others():
+    X = three_groups(6000)
+    without = KFRC(3, random_state=0).fit(X).labels_
+    X[::1000] *= 1000.0
+    others = np.arange(6000) % 1000 != 0
+    assert adjusted_rand_score(without[others], quiet_fit(X).labels_[others]) > 0.99
+
+
+def test_heavy_tails_do_not_end_in_clusters_of_single_rows():
+    rng = np.random.default_rng(5)
+    X = rng.standard_cauchy((2000, 3))
+    with pytest.warns(UserWarning, match=r"column 0.*column 1.*column 2"):
+        model = KFRC(3, random_state=0).fit(X)
+    assert np.bincount(model.labels_).min() > 20
+
+
+@pytest.mark.parametrize("level", [-5.0, None])
+def test_bandwidths_too_small_to_resolve_end_soon_and_with_a_stated_error(level):
+    X = three_groups(6000)[:, :2]
+    parameters = {"level": level, "m": 1.1, "max_anisotropy": 1.0, "n_starts": 1, "threshold": 0.0}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = KFRC(3, random_state=0, **parameters).fit(X)
+    said = any("too small" in str(warning.message) for warning in caught)
+    assert said == (model.approximation_error_ > 1e-6)
+    assert said == (level is not None)
