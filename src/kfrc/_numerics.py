@@ -30,6 +30,9 @@ SYMMETRY_TOL = 1e-8
 ROW_SUM_TOL = 1e-6
 """Given memberships must sum to one within this; they are then normalized exactly."""
 
+NOTICEABLE_ERROR = 1e-6
+"""Relative error of distances above which an approximation that is meant to be exact is reported."""
+
 BLOCK_ELEMENTS = 1 << 17
 """Elements of one row block (1 MiB of float64): large enough for BLAS, small enough for a level-2 cache."""
 

@@ -54,3 +54,11 @@ class NoStructureWarning(UserWarning):
 
 class IgnoredParameterWarning(UserWarning):
     """Parameters that were set have no effect in this fit; the message names them and says why."""
+
+
+class OutlierWarning(UserWarning):
+    """Few values ruled the standard deviation of a column and were moved closer; the message names them."""
+
+
+class ApproximationWarning(UserWarning):
+    """Bandwidths are too small for the kernel to be computed exactly; the message states the error."""

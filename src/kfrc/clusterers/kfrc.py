@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import validate_data
 
-from kfrc._numerics import as_generator
+from kfrc._numerics import NOTICEABLE_ERROR, as_generator
 from kfrc.bandwidth import BandwidthResult, Optimizer
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.criteria import Criterion
-from kfrc.exceptions import IgnoredParameterWarning, NoStructureWarning
+from kfrc.exceptions import ApproximationWarning, IgnoredParameterWarning, NoStructureWarning
 from kfrc.fitting import (
     AUTO,
     PAPER,
@@ -86,6 +86,11 @@ class KFRC(FuzzyClusterer):
     standardize : bool, default=True
         Divide columns by their standard deviation before the search, so that units do not matter. Given bandwidths are
         in the units of X either way.
+    outliers : {"clip", "keep"}, default="clip"
+        ``"clip"``: where values beyond 10 robust deviations from the median of a column rule its standard deviation,
+        the column is cut at 5 of them, and a warning names the values; not with given bandwidths, which need no
+        scale. Tables of more than 5000 rows are also cut at 9 standard deviations from the mean, which bounds the
+        cost. New rows are cut in the same places. ``"keep"`` cuts nothing.
     n_starts : int, default=5
         Starts of the bandwidth search.
     optimizer : {"lbfgs", "momentum"} or Optimizer, default="lbfgs"
@@ -121,6 +126,10 @@ class KFRC(FuzzyClusterer):
     -----
     IgnoredParameterWarning
         If parameters that were set have no effect together with the others; it names them and says why.
+    OutlierWarning
+        If few values ruled the deviation of a column and were cut; it names columns and rows.
+    ApproximationWarning
+        If bandwidths are too small for the kernel to be computed exactly; it states the error.
 
     Attributes
     ----------
@@ -149,7 +158,12 @@ class KFRC(FuzzyClusterer):
     approximation_ : {"none", "low_rank", "nystrom"}
         How the Gram matrix of the result is held.
     approximation_error_ : float
-        Share of the squared norms in feature space that an approximation leaves out; zero if exact.
+        Of ``"low_rank"``: the largest error of a squared distance in feature space among 200 rows, relative to the mean
+        of these distances (10⁻¹² or less; more, with a warning, if bandwidths are too small to be resolved in a table
+        of more than 5000 rows). Of ``"nystrom"``: the share of the squared norms that is left out. Zero if exact.
+    outliers_ : dict of ndarray or None
+        One entry per column that was cut: ``column`` (its position), ``n_values`` (cut), ``row`` and ``value`` of the
+        farthest, ``low`` and ``high`` (the fences), ``ruled`` (whether a warning named it). None if nothing was.
     linear_limit_ : bool
         Whether the bandwidths are so large that the kernel acts like weighted squared Euclidean distance.
     n_clusters_ : int
@@ -202,6 +216,7 @@ class KFRC(FuzzyClusterer):
     selection_margin_: float | None
     selection_support_: float | None
     cluster_count_: dict[str, Any] | None
+    outliers_: dict[str, Any] | None
     posterior_memberships_: FloatArray | None
     _centers: Centers
     _posterior: PosteriorRows | None
@@ -223,6 +238,7 @@ class KFRC(FuzzyClusterer):
         bandwidths: ArrayLike | None = None,
         threshold: float | None = None,
         standardize: bool = True,
+        outliers: str = "clip",
         n_starts: int = 5,
         optimizer: str | Optimizer = "lbfgs",
         approximation: str = "auto",
@@ -250,6 +266,7 @@ class KFRC(FuzzyClusterer):
         self.bandwidths = bandwidths
         self.threshold = threshold
         self.standardize = standardize
+        self.outliers = outliers
         self.n_starts = n_starts
         self.optimizer = optimizer
         self.approximation = approximation
@@ -281,10 +298,10 @@ class KFRC(FuzzyClusterer):
         --------
         >>> from kfrc import KFRC
         >>> KFRC.paper(3, optimizer="lbfgs")
-        KFRC(level=None, m=None, max_anisotropy=5.0)
+        KFRC(level=None, m=None, max_anisotropy=5.0, outliers='keep')
         """
         fixed = {name: value for name, (value,) in PAPER.items()}
-        return cls(n_clusters, **{**fixed, "optimizer": "momentum", **parameters})
+        return cls(n_clusters, **{**fixed, "optimizer": "momentum", "outliers": "keep", **parameters})
 
     @with_callbacks
     def fit(self, X: ArrayLike, y: None = None) -> Self:
@@ -314,7 +331,13 @@ class KFRC(FuzzyClusterer):
             if self.kernel == PRECOMPUTED:
                 result = fit_gram(data, settings, rng, progress)
             else:
-                view = TableView.of(data, getattr(self, "feature_names_in_", None), standardize=self.standardize)
+                view = TableView.of(
+                    data,
+                    getattr(self, "feature_names_in_", None),
+                    standardize=self.standardize,
+                    clip=settings.clips_outliers,
+                    robust_scale=settings.needs_scale,
+                )
                 result = fit_table(view, settings, rng, progress)
             self._store_result(result)
             self._warn_of_result(result, settings)
@@ -332,6 +355,7 @@ class KFRC(FuzzyClusterer):
         self.approximation_, self.approximation_error_ = result.gram.backend, result.gram.approximation_error
         self.eigenvalues_, self.criterion_value_ = result.eigenvalues, result.criterion_value
         self.threshold_, self.critical_m_, self.stable_ = result.threshold, result.critical_m, result.stable
+        self.outliers_ = None if result.space is None else result.space.far_values()
         relative = None if result.space is None else result.space.relative_bandwidths()
         self.bandwidths_ = None if result.space is None else result.space.bandwidths_in_user_units()
         self.log_bandwidths_ = None if relative is None else np.log(relative)
@@ -354,6 +378,15 @@ class KFRC(FuzzyClusterer):
         in_vain = parameters_in_vain(self.get_params(deep=False), defaults, settings, result)
         if in_vain:
             warnings.warn("; ".join(in_vain), IgnoredParameterWarning, stacklevel=4)
+        gram = result.gram
+        if gram.backend == "low_rank" and gram.approximation_error > NOTICEABLE_ERROR:
+            warnings.warn(
+                "the bandwidths are too small for the kernel to be resolved at every row: squared distances are off by "
+                f"up to {gram.approximation_error:.2g} times their mean. Use a higher level or larger bandwidths, or at "
+                "most 5000 rows",
+                ApproximationWarning,
+                stacklevel=4,
+            )
         count = result.count
         if count is not None and count.evidence.argmax() == 0:
             warnings.warn(

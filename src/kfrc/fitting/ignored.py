@@ -8,6 +8,7 @@ from typing import Any
 from kfrc.fitting.result import KernelFit
 from kfrc.fitting.settings import AUTO, PAPER, Counting, Settings, is_auto
 from kfrc.fitting.tuning import Chosen
+from kfrc.outliers import MANY_ROWS
 
 _SHAPE = ("max_anisotropy", "level", "search_samples")
 _SEARCH = (*_SHAPE, "threshold", "n_starts", "optimizer", "n_jobs")
@@ -46,8 +47,10 @@ def parameters_in_vain(
     if settings.returns_posterior:
         reasons["the probabilities are returned as the judge gives them"] = _DESCENT
     if result.kernel is None:
-        reasons["the kernel is precomputed"] = ("bandwidths", "approximation", "rank", *_SEARCH)
+        reasons["the kernel is precomputed"] = ("bandwidths", "approximation", "rank", "outliers", *_SEARCH)
         return _phrases(reasons, parameters, defaults) + _autos_in_vain(parameters, defaults, settings)
+    if not settings.needs_scale and result.gram.n_samples <= MANY_ROWS:
+        reasons[f"given bandwidths need no scale, and no bounded range up to {MANY_ROWS} rows"] = ("outliers",)
     if result.search is None:
         # The number of clusters is counted by searches of its own, with bandwidths of their own.
         reasons["bandwidths are given"] = _SHAPE if counts else _SEARCH

@@ -35,6 +35,7 @@ _USUAL_RUNS = 4
 """What ``n_init="auto"`` means where the clustering does not continue from something."""
 
 MEMBERSHIPS = ("fuzzy", "posterior")
+OUTLIERS = ("clip", "keep")
 
 TRIED: Mapping[str, tuple[Any, ...]] = {
     "kernel": KERNELS,
@@ -122,12 +123,18 @@ class Settings:
     descent : Descent
     returns_posterior : bool
         Whether the judge's probabilities are returned as memberships.
+    clips_outliers : bool
+        Whether values far outside the bulk are moved to fences.
+    needs_scale : bool
+        Whether bandwidths are found relative to the deviations of the columns, which few values should not rule.
     """
 
     n_clusters: int | Counting
     tuning: Fixed | Chosen
     descent: Descent
     returns_posterior: bool
+    clips_outliers: bool
+    needs_scale: bool
 
     @property
     def given_n_clusters(self) -> int:
@@ -168,6 +175,8 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
         )
     if parameters["memberships"] not in MEMBERSHIPS:
         raise ValueError(f'memberships must be "fuzzy" or "posterior", got {parameters["memberships"]!r}')
+    if parameters["outliers"] not in OUTLIERS:
+        raise ValueError(f'outliers must be "clip" or "keep", got {parameters["outliers"]!r}')
     options = _search_options(parameters)
     max_rows = check_positive_int(parameters["selection_samples"], "selection_samples")
     largest = check_positive_int(parameters["max_clusters"], "max_clusters")
@@ -189,6 +198,8 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
         tuning=tuning,
         descent=_descent(parameters),
         returns_posterior=returns_posterior,
+        clips_outliers=parameters["outliers"] == "clip",
+        needs_scale=parameters["bandwidths"] is None,
     )
 
 

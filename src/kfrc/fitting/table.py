@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kfrc._validation import find_varying_columns
+from kfrc.exceptions import OutlierWarning
+from kfrc.outliers import Fences, describe_far_columns, find_fences
 from kfrc.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class KernelSpace:
-    """Rows of X as the kernel sees them: varying columns, centered and in standard deviations, with bandwidths.
+    """Rows of X as the kernel sees them: varying columns within their fences, in standard deviations, with bandwidths.
 
     Attributes
     ----------
@@ -23,6 +26,8 @@ class KernelSpace:
         How many columns X has.
     mean, scale : ndarray of shape (k,)
         Of these columns.
+    fences : Fences
+        What lies beyond them counts as lying there.
     bandwidths : ndarray of shape (k,)
         θ in standard deviations.
     """
@@ -31,11 +36,28 @@ class KernelSpace:
     n_columns: int
     mean: FloatArray
     scale: FloatArray
+    fences: Fences
     bandwidths: FloatArray
 
     def standardize(self, X: FloatArray) -> FloatArray:
         """The varying columns in standard units."""
-        return (X[:, self.columns] - self.mean) / self.scale
+        return (self.fences.clip(X[:, self.columns]) - self.mean) / self.scale
+
+    def far_values(self) -> dict[str, Any] | None:
+        """Columns that were cut, one array per fact; None if there are none."""
+        far = self.fences.far
+        if not far:
+            return None
+        inside = np.array([column.column for column in far])
+        return {
+            "column": self.columns[inside],
+            "n_values": np.array([column.n_values for column in far]),
+            "row": np.array([column.row for column in far]),
+            "value": np.array([column.value for column in far]),
+            "low": self.fences.low[inside],
+            "high": self.fences.high[inside],
+            "ruled": np.array([column.ruled for column in far]),
+        }
 
     def relative_bandwidths(self) -> FloatArray:
         """Bandwidths of all columns in standard deviations, of shape (n_columns,); infinite for constant columns."""
@@ -62,6 +84,8 @@ class TableView:
     n_columns : int
         How many columns the table has.
     mean, scale : ndarray of shape (k,)
+        Of the varying columns, with far values at the fences.
+    fences : Fences
         Of the varying columns.
     unit : ndarray of shape (k,)
         What a one in ``searched`` is in the table.
@@ -75,20 +99,40 @@ class TableView:
     n_columns: int
     mean: FloatArray
     scale: FloatArray
+    fences: Fences
     unit: FloatArray
     searched: FloatArray
     standardized: FloatArray
 
     @classmethod
-    def of(cls, X: FloatArray, names: Any, *, standardize: bool) -> TableView:
-        """The view of X; ``names`` are its columns' names, for warnings, or None."""
+    def of(
+        cls, X: FloatArray, names: Any, *, standardize: bool, clip: bool = True, robust_scale: bool = True
+    ) -> TableView:
+        """The view of X.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_columns)
+        names : sequence of str or None
+            What the columns are called, for warnings.
+        standardize : bool
+            Whether bandwidths are searched in standard deviations.
+        clip : bool, default=True
+            Whether values far outside the bulk are moved to fences.
+        robust_scale : bool, default=True
+            Whether there are fences to keep few values from ruling a scale, or only to bound the range of long tables.
+        """
         columns = find_varying_columns(X, names)
         varying = X[:, columns]
-        mean, scale = varying.mean(axis=0), varying.std(axis=0, ddof=1)
-        standardized = (varying - mean) / scale
-        if standardize:
-            return cls(columns, X.shape[1], mean, scale, scale, standardized, standardized)
-        return cls(columns, X.shape[1], mean, scale, np.ones_like(scale), varying, standardized)
+        fences = find_fences(varying, robust_scale=robust_scale) if clip else Fences.none(len(columns))
+        warning = describe_far_columns(fences.far, columns, names)
+        if warning is not None:
+            warnings.warn(warning, OutlierWarning, stacklevel=5)
+        bulk = fences.clip(varying)
+        mean, scale = bulk.mean(axis=0), bulk.std(axis=0, ddof=1)
+        standardized = (bulk - mean) / scale
+        searched, unit = (standardized, scale) if standardize else (bulk, np.ones_like(scale))
+        return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized)
 
     @property
     def n_samples(self) -> int:
@@ -112,4 +156,4 @@ class TableView:
 
     def space(self, log_bandwidths: FloatArray) -> KernelSpace:
         """The rows as a kernel with these log-bandwidths (in standard deviations) sees them."""
-        return KernelSpace(self.columns, self.n_columns, self.mean, self.scale, np.exp(log_bandwidths))
+        return KernelSpace(self.columns, self.n_columns, self.mean, self.scale, self.fences, np.exp(log_bandwidths))

@@ -60,7 +60,7 @@ class Gram(ABC):
 
     @property
     def approximation_error(self) -> float:
-        """Share of the total variance that the backend leaves out; zero if it is exact to rounding."""
+        """How far distances are off, relative to their size: measured or bounded by the backend; zero if exact."""
         return 0.0
 
     @abstractmethod

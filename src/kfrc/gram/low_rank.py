@@ -20,18 +20,28 @@ from kfrc._numerics import row_blocks
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.gram.dense import DenseGram, DenseGrams
-from kfrc.gram.factored import FeatureGram
+from kfrc.gram.factored import FeatureGram, squared_euclidean
 from kfrc.kernels import AdditiveKernel, SymmetricLowRank
 from kfrc.typing import FloatArray, IntArray
 
-_TOL = 1e-10
-"""Relative size of what the basis leaves out, per feature: eigenvalues of F then err by about 1e-13."""
+_TOL = 1e-14
+"""Relative size of what the basis leaves out, per feature. A row near the center has small distances of its own, so
+that errors relative to these are larger by the spread of diag(HKH): about 1e-12 in eigenvalues of F."""
 
 _LARGEST_RANK_SHARE = 0.8
 """Rank per sample beyond which the dense matrix is cheaper."""
 
 _FALL_BACK_MAX_SAMPLES = 5000
 """The dense matrix is never the fall-back beyond this."""
+
+_MAX_DEGREES = (96, 256)
+_PASS_OPERATIONS = 1 << 36
+"""Polynomials per feature are bounded where there is no dense matrix to fall back to: by the first number at least and
+the second at most, between them by the operations of one pass over all samples (some seconds). Bandwidths so small
+that they would need more are not resolved, and ``approximation_error`` says what that costs."""
+
+_PROBES = 200
+"""Samples among which the error is measured."""
 
 _BASIS_BYTES = 1 << 28
 """Memory for the polynomials at all samples; beyond it they are recomputed block by block."""
@@ -46,13 +56,14 @@ _BLOCK_ELEMENTS = 1 << 19
 class ChebyshevGrams(GramFamily):
     """Low-rank Gram matrices of an additive kernel.
 
-    Where the bandwidths are too small for a low rank and the matrix is small, ``at`` returns the exact dense one.
+    Where the bandwidths are too small for a low rank and the matrix is small, ``at`` returns the exact dense one; where
+    it is large the number of polynomials is bounded and the kernel no longer exact.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
     kernel : AdditiveKernel
-    tol : float, default=1e-10
+    tol : float, default=1e-14
     """
 
     kernel: AdditiveKernel
@@ -66,6 +77,8 @@ class ChebyshevGrams(GramFamily):
         self.middle = 0.5 * (low + high)
         self.half_range = np.maximum(0.5 * (high - low), np.finfo(float).tiny)
         self.Z = np.ascontiguousarray(np.clip((X - self.middle) / self.half_range, -1.0, 1.0).T)
+        affordable = math.isqrt(_PASS_OPERATIONS // (self.n_samples * self.n_features))
+        self.max_degree = min(max(affordable, _MAX_DEGREES[0]), _MAX_DEGREES[1])
         self._basis: FloatArray | None = None
         self._moments = np.empty((self.n_features, 0))
 
@@ -73,7 +86,7 @@ class ChebyshevGrams(GramFamily):
         # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper, if it can be had. A degree
         # beyond n says so before any core is built.
         can_be_dense = self.n_samples <= _FALL_BACK_MAX_SAMPLES
-        if can_be_dense and self._degrees(bandwidths).max() > self.n_samples:
+        if can_be_dense and self.degrees(bandwidths).max() > self.n_samples:
             return DenseGrams(self.X, self.kernel).at(bandwidths)
         gram = ChebyshevGram(self, bandwidths, self._groups(bandwidths))
         if can_be_dense and gram.rank > _LARGEST_RANK_SHARE * self.n_samples:
@@ -111,13 +124,17 @@ class ChebyshevGrams(GramFamily):
     def _fits(self, degree: int) -> bool:
         return 8 * self.n_features * degree * self.n_samples <= _BASIS_BYTES
 
-    def _degrees(self, bandwidths: FloatArray) -> IntArray:
-        return _rounded_degree(chebyshev_degree(self.half_range / bandwidths, self.tol))
+    def degrees(self, bandwidths: FloatArray) -> IntArray:
+        """Number of polynomials of each feature, of shape (n_features,)."""
+        needed = chebyshev_degree(self.half_range / bandwidths, self.tol)
+        if self.n_samples > _FALL_BACK_MAX_SAMPLES:
+            needed = np.minimum(needed, self.max_degree)
+        return _rounded_degree(needed)
 
     def _groups(self, bandwidths: FloatArray) -> list[_CoreGroup]:
         """Features that need about the same number of polynomials, treated together."""
         ratio = self.half_range / bandwidths
-        needed = self._degrees(bandwidths)
+        needed = self.degrees(bandwidths)
         cores = [
             _Core.build(self.kernel, np.flatnonzero(needed == degree), int(degree), ratio)
             for degree in np.unique(needed)
@@ -236,6 +253,19 @@ class ChebyshevGram(FeatureGram):
                 features = np.empty((self.rank, rows.stop - rows.start))
                 self._write(rows, features)
                 yield rows, features.T
+
+    @cached_property
+    def approximation_error(self) -> float:
+        """Largest error of a squared distance between rows relative to the mean of them, among a sample of rows."""
+        family = self.family
+        chosen = np.unique(np.linspace(0, self.n_samples - 1, _PROBES).astype(np.int64))
+        features = np.empty((self.rank, len(chosen)))
+        for group in self._groups:
+            Z = family.Z[np.ix_(group.features, chosen)]
+            group.write_features(chebyshev_polynomials(Z, group.degree), features)
+        exact = -2.0 * family.kernel.shifted(family.X[chosen], family.X[chosen], self.bandwidths)
+        error = np.abs(squared_euclidean(features.T, features.T) - exact).max()
+        return float(error / exact.mean()) if error > 0 else 0.0
 
     def _row_blocks(self) -> Iterator[slice]:
         largest = max(group.degree for group in self._groups)

@@ -66,6 +66,7 @@ OTHER = {
     "bandwidths": 1.5,
     "threshold": 0.01,
     "standardize": False,
+    "outliers": "keep",
     "n_starts": 3,
     "optimizer": QuasiNewton(max_iter=1, restart=False),
     "approximation": "low_rank",
@@ -115,6 +116,8 @@ def observe(X, monkeypatch):
     """Everything that a fit does or says: its attributes, what it prints, how much work it is, how many workers."""
     log = []
     evaluate = Problem.evaluate
+    X = X.copy()
+    X[20, 2] = 1e3  # something for outliers="keep" to keep
 
     def counted(self, *args):
         log.append(self.family.n_samples)

@@ -1,0 +1,222 @@
+"""Values far outside the bulk of their column: fences that keep one of them from ruling a whole table.
+
+A standard deviation follows its largest value: one typing error of 10⁵ makes every other row of the column look alike.
+And polynomials that resolve a kernel over the whole range of a column grow in number with that range. Both are mended
+by the same means: what lies beyond a fence is moved to the fence, in the fit and for new rows alike. It stays the
+farthest value of its column; everything computed afterwards is exact for the table so moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from kfrc.typing import FloatArray, IntArray
+
+FAR = 10.0
+"""Robust deviations from the median from which on a value is far: normal values reach 5 among ten million."""
+
+FENCE = 5.0
+"""Robust deviations from the median at which the fences of a ruled column stand: at the end of what is usual."""
+
+_RULED_BY_MANY = 2.0
+"""A column is ruled by far values if its standard deviation shrinks by this factor when they are moved."""
+
+_RULED_BY_ONE = 0.5
+"""... or if a single far value makes up more than this share of its variance."""
+
+MANY_ROWS = 5000
+"""With more rows than this the range is bounded in any case: there is no dense matrix to fall back to."""
+
+BOUNDED_REACH = 9.0
+"""Standard deviations from the mean beyond which a column of many rows does not go: 80 polynomials at level 0."""
+
+_CENTRAL_SHARES = (0.5, 0.8, 0.9, 0.98)
+"""Shares of the rows whose range measures the bulk: the first that is not a single value and leaves little outside."""
+
+_LITTLE = 0.05
+"""Share of the rows that may be far; more of them are no outliers."""
+
+
+@dataclass(frozen=True)
+class FarColumn:
+    """A column some of whose values were moved to its fences.
+
+    Attributes
+    ----------
+    column : int
+    n_values : int
+        How many values lie beyond the fences.
+    row : int
+        The row of the farthest.
+    value : float
+        What it holds.
+    deviation : float
+        Standard deviation of the column as it was given.
+    moved_deviation : float
+        The same with the far values at the fences.
+    ruled : bool
+        Whether far values made up most of the deviation; if not, only the range was bounded.
+    """
+
+    column: int
+    n_values: int
+    row: int
+    value: float
+    deviation: float
+    moved_deviation: float
+    ruled: bool
+
+
+@dataclass(frozen=True)
+class Fences:
+    """Bounds of every column.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_columns,)
+        Infinite where nothing is moved.
+    far : tuple of FarColumn
+        Where something is.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    far: tuple[FarColumn, ...] = ()
+
+    @classmethod
+    def none(cls, n_columns: int) -> Fences:
+        """No fences."""
+        return cls(np.full(n_columns, -np.inf), np.full(n_columns, np.inf))
+
+    def clip(self, X: FloatArray) -> FloatArray:
+        """Rows with values beyond the fences moved to them; the rows themselves where there are none."""
+        return np.clip(X, self.low, self.high) if self.far else X
+
+
+def find_fences(X: FloatArray, *, robust_scale: bool = True) -> Fences:
+    """Fences for the columns that need them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_columns)
+        Finite; every column varies.
+    robust_scale : bool, default=True
+        Whether columns that are ruled by few values get fences whatever the number of rows. Otherwise fences only
+        bound the range of tables with many rows.
+
+    Returns
+    -------
+    Fences
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.outliers import find_fences
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> X[3, 1] = 1e6
+    >>> fences = find_fences(X)
+    >>> [(far.column, far.row, far.value) for far in fences.far]
+    [(1, 3, 1000000.0)]
+    >>> bool(abs(fences.clip(X)).max() < 12)
+    True
+    """
+    many = len(X) > MANY_ROWS
+    low, high = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
+    far = []
+    for j in range(X.shape[1]) if robust_scale or many else ():
+        exponent = _binary_exponent(X[:, j])
+        x = np.ldexp(X[:, j], -exponent)
+        robust = _ruled_bounds(x)
+        bounds = robust or (_bounded_range(x) if many else (-np.inf, np.inf))
+        outside = np.flatnonzero((x < bounds[0]) | (x > bounds[1]))
+        if len(outside):
+            low[j], high[j] = np.ldexp(bounds, exponent)
+            row = int(outside[np.maximum(bounds[0] - x[outside], x[outside] - bounds[1]).argmax()])
+            far.append(
+                FarColumn(
+                    column=j,
+                    n_values=len(outside),
+                    row=row,
+                    value=float(X[row, j]),
+                    deviation=_deviation(X[:, j]),
+                    moved_deviation=_deviation(np.clip(X[:, j], low[j], high[j])),
+                    ruled=robust is not None,
+                )
+            )
+    return Fences(low, high, tuple(far))
+
+
+def describe_far_columns(far: Sequence[FarColumn], columns: IntArray, names: Sequence[str] | None) -> str | None:
+    """What to say of columns that few values ruled, and of nothing else; None if there are none.
+
+    Parameters
+    ----------
+    far : sequence of FarColumn
+    columns : ndarray of int
+        Which column of the user's table each of the columns is.
+    names : sequence of str or None
+        What the user calls them.
+    """
+    ruled = [column for column in far if column.ruled]
+    if not ruled:
+        return None
+    shown = [_phrase(column, int(columns[column.column]), names) for column in ruled[:5]]
+    if len(ruled) > len(shown):
+        shown.append(f"{len(ruled) - len(shown)} more column(s)")
+    return (
+        f"values far outside the bulk ruled the standard deviation of {len(ruled)} column(s) and were moved to "
+        f"{FENCE:g} robust deviations from the median: {'; '.join(shown)}. Correct them if they are mistakes, take "
+        'logarithms if the column is skewed, or use outliers="keep" to cluster by them as they are'
+    )
+
+
+def _phrase(far: FarColumn, column: int, names: Sequence[str] | None) -> str:
+    name = f"'{names[column]}'" if names is not None else f"column {column}"
+    values = f"{far.value:g} in row {far.row}"
+    if far.n_values > 1:
+        values = f"{far.n_values} values up to {values}"
+    return f"{name} ({values}; standard deviation {far.deviation:.3g} with, {far.moved_deviation:.3g} after)"
+
+
+def _ruled_bounds(x: FloatArray) -> tuple[float, float] | None:
+    """Fences of a column whose deviation is ruled by far values; None if it is not, or nearly all values are equal."""
+    median, robust = float(np.median(x)), _robust_deviation(x)
+    far = np.abs(x - median) > FAR * robust
+    if robust == 0 or not far.any():
+        return None
+    bounds = (median - FENCE * robust, median + FENCE * robust)
+    squares = np.square(x - x.mean())
+    by_one = squares.max() > _RULED_BY_ONE * squares.sum()
+    by_many = x.std() > _RULED_BY_MANY * np.where(far, np.clip(x, *bounds), x).std()
+    return bounds if by_one or by_many else None
+
+
+def _robust_deviation(x: FloatArray) -> float:
+    """Deviation of the normal distribution with the same central range; zero if nearly all values are equal."""
+    median = float(np.median(x))
+    for share in _CENTRAL_SHARES:
+        tail = 0.5 * (1.0 - share)
+        first, last = np.quantile(x, [tail, 1.0 - tail])
+        robust = float(last - first) / (2.0 * float(-ndtri(tail)))
+        if robust > 0 and np.mean(np.abs(x - median) > FAR * robust) <= _LITTLE:
+            return robust
+    return 0.0
+
+
+def _bounded_range(x: FloatArray) -> tuple[float, float]:
+    mean, deviation = float(x.mean()), float(x.std(ddof=1))
+    return mean - BOUNDED_REACH * deviation, mean + BOUNDED_REACH * deviation
+
+
+def _binary_exponent(x: FloatArray) -> int:
+    """Of the largest value: divided by that power of two no digit changes, and squares do not overflow."""
+    return int(np.frexp(np.abs(x).max())[1])
+
+
+def _deviation(x: FloatArray) -> float:
+    exponent = _binary_exponent(x)
+    return float(np.ldexp(np.ldexp(x, -exponent).std(ddof=1), exponent))
