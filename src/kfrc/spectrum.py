@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +14,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE
 from kfrc._validation import check_bandwidths, check_data, check_positive_int
-from kfrc.exceptions import KFRCError
+from kfrc.exceptions import ApproximationWarning, KFRCError
 from kfrc.gram import Gram, gram_family
 from kfrc.kernels import Kernel, SymmetricLowRank
 from kfrc.typing import ArrayLike, FloatArray
@@ -135,7 +136,15 @@ def leading_spectrum(
     n_eigenvalues = check_positive_int(n_eigenvalues, "n_eigenvalues")
     if n_eigenvalues > len(X):
         raise ValueError(f"n_eigenvalues = {n_eigenvalues} exceeds the number of samples, {len(X)}")
-    gram = gram_family(X, Kernel.resolve(kernel), approximation, rank).at(bandwidths)
+    family = gram_family(X, Kernel.resolve(kernel), approximation, rank)
+    gram = family.at(bandwidths)
+    if not family.resolves(bandwidths):
+        warnings.warn(
+            "the bandwidths are too small for the kernel to be resolved at every row: squared distances are off by up "
+            f"to {gram.approximation_error:.2g} times their mean. Use larger bandwidths or at most 5000 rows",
+            ApproximationWarning,
+            stacklevel=2,
+        )
     spectrum = spectrum_of(gram, n_eigenvalues)
     if gradient:
         spectrum = replace(spectrum, gradients=eigenvalue_gradients(gram, spectrum))

@@ -81,6 +81,8 @@ class BandwidthResult:
         Mean of log θ in units of the features' standard deviations.
     active_level_bound : {"lower", "upper"} or None
         The bound on the level that holds the solution, if one does.
+    approximation_error : float
+        Relative error of distances if the bandwidths are too small for the kernel to be resolved, else zero.
     """
 
     bandwidths: FloatArray
@@ -95,3 +97,4 @@ class BandwidthResult:
     linear_limit: bool
     level: float
     active_level_bound: str | None
+    approximation_error: float = 0.0

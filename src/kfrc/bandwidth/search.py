@@ -157,7 +157,11 @@ def select_bandwidths(
     by_start = dict(zip(distinct, found, strict=True))
     candidates = tuple(by_start.get(k) or _repeated(explored, k, by_start[source]) for k, source in enumerate(sources))
     result = _choose(visible, candidates, n_clusters, threshold)
-    return result if subset is None else _refine(space, result, n_clusters, criterion)
+    if subset is not None:
+        result = _refine(space, result, n_clusters, criterion)
+    if space.family.resolves(result.bandwidths):
+        return result
+    return replace(result, approximation_error=space.family.at(result.bandwidths).approximation_error)
 
 
 def _continue(

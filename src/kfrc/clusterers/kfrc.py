@@ -20,6 +20,7 @@ from kfrc.fitting import (
     PAPER,
     PRECOMPUTED,
     KernelFit,
+    KernelSpace,
     PosteriorRows,
     Settings,
     TableView,
@@ -161,6 +162,9 @@ class KFRC(FuzzyClusterer):
         Of ``"low_rank"``: the largest error of a squared distance in feature space among 200 rows, relative to the mean
         of these distances (10⁻¹² or less; more, with a warning, if bandwidths are too small to be resolved in a table
         of more than 5000 rows). Of ``"nystrom"``: the share of the squared norms that is left out. Zero if exact.
+    space_ : KernelSpace or None
+        How the kernel sees rows: ``space_.standardize(X)`` are the varying columns, cut and in standard units, for
+        which ``space_.bandwidths`` are meant. None if the kernel is precomputed.
     outliers_ : dict of ndarray or None
         One entry per column that was cut: ``column`` (its position), ``n_values`` (cut), ``row`` and ``value`` of the
         farthest, ``low`` and ``high`` (the fences), ``ruled`` (whether a warning named it). None if nothing was.
@@ -217,6 +221,7 @@ class KFRC(FuzzyClusterer):
     selection_support_: float | None
     cluster_count_: dict[str, Any] | None
     outliers_: dict[str, Any] | None
+    space_: KernelSpace | None
     posterior_memberships_: FloatArray | None
     _centers: Centers
     _posterior: PosteriorRows | None
@@ -355,6 +360,7 @@ class KFRC(FuzzyClusterer):
         self.approximation_, self.approximation_error_ = result.gram.backend, result.gram.approximation_error
         self.eigenvalues_, self.criterion_value_ = result.eigenvalues, result.criterion_value
         self.threshold_, self.critical_m_, self.stable_ = result.threshold, result.critical_m, result.stable
+        self.space_ = result.space
         self.outliers_ = None if result.space is None else result.space.far_values()
         relative = None if result.space is None else result.space.relative_bandwidths()
         self.bandwidths_ = None if result.space is None else result.space.bandwidths_in_user_units()
@@ -382,7 +388,7 @@ class KFRC(FuzzyClusterer):
         if gram.backend == "low_rank" and gram.approximation_error > NOTICEABLE_ERROR:
             warnings.warn(
                 "the bandwidths are too small for the kernel to be resolved at every row: squared distances are off by "
-                f"up to {gram.approximation_error:.2g} times their mean. Use a higher level or larger bandwidths, or at "
+                f"up to {gram.approximation_error:.2g} times their mean. Use a higher level, larger bandwidths, or at "
                 "most 5000 rows",
                 ApproximationWarning,
                 stacklevel=4,

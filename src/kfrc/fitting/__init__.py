@@ -4,7 +4,7 @@ from kfrc.fitting.fit import fit_gram, fit_table
 from kfrc.fitting.ignored import parameters_in_vain
 from kfrc.fitting.result import KernelFit, PosteriorRows
 from kfrc.fitting.settings import AUTO, MEMBERSHIPS, PAPER, PRECOMPUTED, Settings, is_auto, resolve_settings
-from kfrc.fitting.table import TableView
+from kfrc.fitting.table import KernelSpace, TableView
 from kfrc.fitting.tuning import Chosen, Fixed
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Chosen",
     "Fixed",
     "KernelFit",
+    "KernelSpace",
     "PosteriorRows",
     "Settings",
     "TableView",

@@ -81,3 +81,7 @@ class GramFamily(ABC):
     @abstractmethod
     def at(self, bandwidths: FloatArray) -> Gram:
         """The Gram matrix at these bandwidths."""
+
+    def resolves(self, bandwidths: FloatArray) -> bool:
+        """Whether these bandwidths are large enough for the backend to be as accurate as it can be."""
+        return True

@@ -29,9 +29,10 @@ def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank
     X : ndarray of shape (n_samples, n_features)
     kernel : Kernel
     approximation : {"auto", "none", "low_rank", "nystrom"}, default="auto"
-        ``"low_rank"`` (additive kernels) is exact to about 1e-12 in the eigenvalues unless bandwidths are too small to
-        be resolved in more than 5000 rows, and measures its error; ``"nystrom"`` is an approximation that reports its; ``"auto"`` takes the former when it can, the dense matrix for other
-        kernels up to 5000 samples, and the latter beyond.
+        ``"low_rank"`` (additive kernels) is exact to about 1e-12 in the eigenvalues, unless bandwidths are too small to
+        be resolved in more than 5000 rows, and measures its error; ``"nystrom"`` is an approximation that reports its
+        own; ``"auto"`` takes the former when it can, the dense matrix for other kernels up to 5000 samples, and the
+        latter beyond.
     rank : int, optional
         Landmarks of ``"nystrom"``.
 

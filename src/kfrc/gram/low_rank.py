@@ -77,8 +77,7 @@ class ChebyshevGrams(GramFamily):
         self.middle = 0.5 * (low + high)
         self.half_range = np.maximum(0.5 * (high - low), np.finfo(float).tiny)
         self.Z = np.ascontiguousarray(np.clip((X - self.middle) / self.half_range, -1.0, 1.0).T)
-        affordable = math.isqrt(_PASS_OPERATIONS // (self.n_samples * self.n_features))
-        self.max_degree = min(max(affordable, _MAX_DEGREES[0]), _MAX_DEGREES[1])
+        self.max_degree = _affordable_degree(self.n_samples, self.n_features)
         self._basis: FloatArray | None = None
         self._moments = np.empty((self.n_features, 0))
 
@@ -126,10 +125,13 @@ class ChebyshevGrams(GramFamily):
 
     def degrees(self, bandwidths: FloatArray) -> IntArray:
         """Number of polynomials of each feature, of shape (n_features,)."""
-        needed = chebyshev_degree(self.half_range / bandwidths, self.tol)
-        if self.n_samples > _FALL_BACK_MAX_SAMPLES:
-            needed = np.minimum(needed, self.max_degree)
-        return _rounded_degree(needed)
+        return _rounded_degree(np.minimum(self._needed(bandwidths), self.max_degree))
+
+    def resolves(self, bandwidths: FloatArray) -> bool:  # noqa: D102
+        return bool(self._needed(bandwidths).max() <= self.max_degree)
+
+    def _needed(self, bandwidths: FloatArray) -> FloatArray:
+        return chebyshev_degree(self.half_range / bandwidths, self.tol)
 
     def _groups(self, bandwidths: FloatArray) -> list[_CoreGroup]:
         """Features that need about the same number of polynomials, treated together."""
@@ -339,6 +341,13 @@ class NodeCenters(Centers):
                 similarities += self.kernel.profile(squares) @ weights
             distances[rows] = self.squared_norms - 2.0 * similarities
         return np.maximum(distances, 0.0, out=distances)
+
+
+def _affordable_degree(n_samples: int, n_features: int) -> float:
+    """Largest number of polynomials per feature; infinite where a dense matrix can take over."""
+    if n_samples <= _FALL_BACK_MAX_SAMPLES:
+        return math.inf
+    return min(max(math.sqrt(_PASS_OPERATIONS / (n_samples * n_features)), _MAX_DEGREES[0]), _MAX_DEGREES[1])
 
 
 def chebyshev_degree(ratio: FloatArray, tol: float) -> FloatArray:

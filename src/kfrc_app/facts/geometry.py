@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from kfrc import KFRC
-from kfrc._numerics import standardize
 from kfrc.gram import DenseGram, Gram, gram_family
 from kfrc.spectrum import Spectrum
 from kfrc.typing import FloatArray, IntArray
@@ -54,11 +53,9 @@ def fitted_gram(model: KFRC, X: FloatArray, rows: IntArray) -> Gram:
         The data, or the Gram matrix if the model's kernel is ``"precomputed"``.
     rows : ndarray of shape (k,)
     """
-    if model.log_bandwidths_ is None or model.kernel_ is None:
+    if model.space_ is None or model.kernel_ is None:
         return DenseGram(X[np.ix_(rows, rows)])
-    columns = np.flatnonzero(np.isfinite(model.log_bandwidths_))
-    used = X[:, columns] if len(columns) < X.shape[1] else X
-    return gram_family(standardize(used)[rows], model.kernel_).at(np.exp(model.log_bandwidths_[columns]))
+    return gram_family(model.space_.standardize(X[rows]), model.kernel_).at(model.space_.bandwidths)
 
 
 def sphere_coordinates(spectrum: Spectrum) -> FloatArray:

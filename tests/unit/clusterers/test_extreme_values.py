@@ -85,7 +85,8 @@ def test_outliers_are_kept_if_asked_for_or_if_bandwidths_need_no_scale(clean):
     X[7, 1] = 1e6
     kept = KFRC(3, outliers="keep", random_state=0).fit(X)
     given = KFRC(3, bandwidths=1.0, random_state=0).fit(X)
-    assert kept.outliers_ is None and given.outliers_ is None
+    assert kept.outliers_ is None
+    assert given.outliers_ is None
     assert quiet_fit(X).bandwidths_[1] < 0.1 * kept.bandwidths_[1]
 
 

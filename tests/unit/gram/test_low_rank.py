@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from kfrc.bandwidth import select_bandwidths
 from kfrc.dissimilarity import Dissimilarity
+from kfrc.exceptions import ApproximationWarning
 from kfrc.gram import ChebyshevGram, ChebyshevGrams, DenseGram, DenseGrams, FactoredGrams, low_rank
 from kfrc.kernels.gaussian import GaussianSum
 from kfrc.kernels.linear import Linear
 from kfrc.relational import solve_relational
-from kfrc.spectrum import eigenvalue_gradients, spectrum_of
+from kfrc.spectrum import eigenvalue_gradients, leading_spectrum, spectrum_of
 
 
 def clusters(n_samples, n_features=10, seed=0):
@@ -128,3 +130,13 @@ def test_the_low_rank_form_states_an_error_that_it_has():
     exact = Dissimilarity(DenseGrams(X, GaussianSum()).at(bandwidths)).columns(range(500))
     error = np.abs(Dissimilarity(coarse).columns(range(500)) - exact).max() / exact.mean()
     assert 0.1 * error <= coarse.approximation_error <= error
+
+
+def test_bandwidths_that_many_rows_cannot_resolve_are_reported():
+    X = clusters(6000, 2)
+    tiny = np.full(2, 1e-3)
+    with pytest.warns(ApproximationWarning, match="too small for the kernel to be resolved"):
+        leading_spectrum(X, tiny)
+    result = select_bandwidths(X, 2, threshold=0.0, level=-7.0, n_starts=1, max_anisotropy=1.0)
+    assert 0.1 < result.approximation_error < 2.0
+    assert select_bandwidths(X, 2, threshold=0.0, level=0.0, n_starts=1).approximation_error == 0.0
