@@ -240,7 +240,7 @@ def tells_marks(cell):
 
 def make_file(rng, separator, decimal, grouping, quoting):
     """Content of a file, its numbers and ids, and whether a question is in order."""
-    n_rows, n_columns = int(rng.integers(4, 9)), int(rng.integers(1, 4))
+    n_rows, n_columns = int(rng.integers(7, 11)), int(rng.integers(1, 4))
     header = rng.random() < 0.75
     names = [f"v{j}" for j in range(n_columns)]
     truth, cells = [], []
