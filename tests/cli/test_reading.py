@@ -84,7 +84,7 @@ def test_ids_and_labels_survive_to_every_output(run, iris_frame, tmp_path):
     for name in ids[:6]:
         assert f'"{name}"' in report
     agreement = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["agreement"]
-    assert agreement["adjusted_rand"] > 0.8  # three classes, which are one as numbers
+    assert agreement["adjusted_rand"] > 0.5  # as numbers the three classes would be one, and this zero
     assert "adjusted Rand index" in ended.out
     run("predict", tmp_path / "out" / "model.skops", tmp_path / "t.csv", *aside[:2], "-o", tmp_path / "new.csv")
     assert as_text(tmp_path / "new.csv")["id"].tolist() == ids

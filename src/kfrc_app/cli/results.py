@@ -29,8 +29,8 @@ def membership_table(rows: InputRows, U: FloatArray) -> pd.DataFrame:
     Returns
     -------
     DataFrame of shape (n_input_rows, n_clusters + 3)
-        Columns ``id``, ``label``, ``cluster_0``, ``cluster_1``, …, ``left_out``; a row that was left out has a reason in
-        the last one and gaps in the others, the other rows have a blank there.
+        Columns ``id``, ``label``, ``cluster_0``, ``cluster_1``, …, ``left_out``: why a row was left out, blank for the
+        others. A row that was left out has gaps in ``label`` and the clusters.
     """
     used = rows.used
     memberships = np.full((len(used), U.shape[1]), np.nan)

@@ -16,6 +16,8 @@ from kfrc.typing import FloatArray
 ROW_NAMES = ""
 """Name of a first column without a heading: row names or row numbers, as pandas and R write them."""
 
+_SHOWN = 40  # characters of a cell in a message
+
 
 class DataError(KFRCError):
     """The data cannot be used as they are; the message says why and what to do."""
@@ -41,6 +43,12 @@ class NotNumbers:
     n_text: int
     row: int
     cell: str
+
+    @property
+    def place(self) -> str:
+        """The first such cell and its row, for a message."""
+        shown = self.cell if len(self.cell) <= _SHOWN else f"{self.cell[:_SHOWN]}…"
+        return f"'{shown}' in row {self.row}"
 
 
 @dataclass(frozen=True)

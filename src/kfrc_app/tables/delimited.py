@@ -140,13 +140,14 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
         if records.n_rows == 0:
             raise DataError("the file has a header but no rows")
         numbers = [name for name in records.first if looks_like_number(name)]
-        if numbers:
+        if numbers and records.first[0].strip():
             notes.append(
                 f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
                 "if it is data, put a line of names above it"
             )
-        names = _names(records)
-        columns = records.columns
+        names, columns = _names(records), records.columns
+        if names[0] == ROW_NAMES and len(names) > 1 and pc.all(pc.equal(columns[0], "")).as_py():
+            names, columns = names[1:], columns[1:]  # a separator at the start of the lines
     return TextColumns(dict(zip(names, columns, strict=True)), marks, dot_is_decimal(dialect), tuple(notes))
 
 
@@ -183,7 +184,7 @@ def read_records(dialect: Dialect) -> Records:
     if text.count('"') % 2:
         _refuse_open_quote(text, separator)
     lines = io.StringIO(text)
-    reader = csv.reader(iter(lines.readline, ""), delimiter=separator)
+    reader = csv.reader(iter(lines.readline, ""), delimiter=separator, skipinitialspace=separator != " ")
     try:
         first = next(record for record in reader if record)
         start = lines.tell()

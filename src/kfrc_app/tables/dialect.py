@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kfrc_app.tables.columns import DataError
-from kfrc_app.tables.numbers import THOUSANDS_MARKS, Marks, looks_like_number
+from kfrc_app.tables.numbers import Marks, looks_like_number
 
 _SEPARATORS = ("\t", ";", "|", ",", " ")  # the comma late: between the others it is a mark within numbers
 SEPARATOR_WORDS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
@@ -22,12 +22,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _MAX_CONTROL_SHARE = 0.01
 _BLANKS = re.compile(r'("[^"]*")|[ \t]+')
 _NO_COLUMNS = (False, False, 0.0, False)
+_ALL_NUMBERS = (True, True, 1.0, True)
 _EXCEL_HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """Text in lines that end with ``\\n``, and what separates its columns.
+    """Text with plain line ends, and what separates its columns.
 
     Attributes
     ----------
@@ -106,13 +107,13 @@ def _binary_message(content: bytes) -> str:
 
 
 def _without_comments(text: str) -> tuple[str, int]:
-    """Leave out lines at the top that begin with #, but not a header that does."""
+    """Leave out lines at the top that begin with #, but not a header that does, of which only "# " is left out."""
     n_comments, start = 0, 0
     while text.startswith("#", start):
         end = text.index("\n", start) + 1
         following = text[end : text.find("\n", end)]
         if not following.startswith("#") and any(map(looks_like_number, re.split(r"[\t;|, ]", following))):
-            break
+            return text[start:].removeprefix("# "), n_comments
         n_comments, start = n_comments + 1, end
     return text[start:], n_comments
 
@@ -129,22 +130,43 @@ def _single_blanks(line: str) -> str:
 
 
 def _find_separator(lines: list[str], marks: Marks) -> str:
-    best, best_rank = NO_SEPARATOR, _NO_COLUMNS
-    for separator in _SEPARATORS:
-        rank = _rank(lines, separator)
-        if rank > best_rank and not _is_mark_within_numbers(lines, separator, marks):
-            best, best_rank = separator, rank
-    fits_header = best_rank[0]
+    ranks = {separator: _rank(lines, separator) for separator in _SEPARATORS}
+    numeric = [separator for separator, rank in ranks.items() if rank == _ALL_NUMBERS]
+    for separator in numeric:
+        if all(separator not in line.strip().rstrip(separator) for line in lines):
+            return separator  # at the end of the lines only
+    given = (marks.decimal, marks.thousands)
+    if all(map(looks_like_number, lines)) and (not numeric or _is_within_numbers(numeric[0], given, lines[0])):
+        return NO_SEPARATOR
+    if numeric == [",", " "]:
+        return " " if _is_within_numbers(",", given, lines[0]) else ","
+    best = max(ranks, key=lambda separator: ranks[separator])
+    fits_header = ranks[best][0]
     if not fits_header and 2 * sum(map(looks_like_number, lines[1:])) >= len(lines) - 1 > 0:
         return NO_SEPARATOR
-    return best
+    return NO_SEPARATOR if ranks[best] == _NO_COLUMNS else best
+
+
+def _is_within_numbers(mark: str, given: tuple[str | None, str | None], line: str) -> bool:
+    """Whether a mark that could separate numbers stands within them, where no header tells: as given, or a question.
+
+    1,5 is one number or two, and 1,2 345,6 is three numbers between commas or two between spaces.
+    """
+    if given != (None, None):
+        return mark in given
+    within = '--decimal "," or --thousands ","' if mark == "," else '--thousands " "'
+    raise DataError(
+        f"the first line is '{line}': does the {SEPARATOR_WORDS[mark]} separate two columns, or does it stand within a "
+        f'number? Add --decimal "." or a first line with names for the first, {within} for the second'
+    )
 
 
 def _records(lines: list[str], separator: str) -> list[list[str]]:
     if separator == " ":
         lines = [_single_blanks(line) for line in lines]
     try:
-        return [record for record in csv.reader(io.StringIO("\n".join(lines)), delimiter=separator) if record]
+        reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator, skipinitialspace=separator != " ")
+        return [record for record in reader if record]
     except csv.Error:
         return []
 
@@ -153,9 +175,9 @@ def _rank(lines: list[str], separator: str) -> tuple[bool, bool, float, bool]:
     """How well a separator explains the lines.
 
     Whether the header fits the rows, whether quotation marks enclose fields, the share of rows with the same number of
-    fields, and whether the first line is all numbers: 1,5 2,5 is two numbers between spaces rather than 1 and 5 2 and 5.
+    fields, and whether there is no header and all are numbers: 1,5 2,5 is two numbers, rather than 1 and 5 2 and 5.
     """
-    records = _records(lines, separator)
+    records = _records(lines, separator) if any(separator in line for line in lines) else []
     if not records:
         return _NO_COLUMNS
     header, rows = records[0], records[1:] or records
@@ -164,7 +186,7 @@ def _rank(lines: list[str], separator: str) -> tuple[bool, bool, float, bool]:
         return _NO_COLUMNS
     n_blank = width - max(count_names(row) for row in rows if len(row) == width)
     enclosing = not any('"' in field for record in records for field in record)
-    numeric = all(looks_like_number(field) for field in header[: count_names(header)])
+    numeric = all(looks_like_number(field) for record in records for field in record[: count_names(record)])
     return fitting_width(header, width, n_blank) is not None, enclosing, count / len(rows), numeric
 
 
@@ -201,21 +223,3 @@ def fitting_width(header: list[str], width: int, n_blank: int) -> int | None:
 def count_names(header: list[str]) -> int:
     """Fields of a header without the blank ones at its end."""
     return max((j + 1 for j, name in enumerate(header) if name.strip()), default=1)
-
-
-def _is_mark_within_numbers(lines: list[str], separator: str, marks: Marks) -> bool:
-    """Whether what looks like a separator stands within the numbers of a single column without a name."""
-    within = any(separator in line.strip().rstrip(separator) for line in lines)
-    if separator not in THOUSANDS_MARKS or not within or not all(map(looks_like_number, lines)):
-        return False
-    given = (marks.decimal, marks.thousands)
-    if separator in given or len({line.count(separator) for line in lines}) > 1:
-        return True
-    if given == (None, None):
-        word = SEPARATOR_WORDS[separator]
-        one = f'--decimal "{separator}" or ' if separator == "," else ""
-        raise DataError(
-            f"the first line is '{lines[0]}': is it one number or two? For one column add {one}--thousands "
-            f'"{separator}"; for a {word} between two columns add --decimal "." or a first line with their names'
-        )
-    return False

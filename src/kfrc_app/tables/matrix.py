@@ -65,7 +65,7 @@ def read_dissimilarities(source: str, *, marks: Marks | None = None) -> Dissimil
         wrong = next(iter(numbers.text.values()))
         raise DataError(
             f"{len(numbers.text)} column(s) of the dissimilarity matrix hold text instead of numbers, such as "
-            f"'{wrong.cell}' in row {wrong.row}"
+            f"{wrong.place}"
         )
     values = np.column_stack([numbers.values[name] for name in inside])
     n_missing = int(np.isnan(values).sum())
@@ -115,7 +115,7 @@ def _delimited(content: bytes, marks: Marks) -> _Found:
 
 
 def _has_header(records: Records) -> bool:
-    """A header shows by a name in it. Names may be numbers, too; then the shape tells, or the corner above row names."""
+    """A header shows by a name in it. If the names are numbers, the shape tells, or the corner above row names."""
     width, n_records = len(records.columns), records.n_rows + 1
     has_corner = n_records == width and not is_data(records.first[:1])
     return records.named_rows or not is_data(records.first[1:] or records.first) or n_records == width + 1 or has_corner

@@ -18,9 +18,9 @@ DECIMAL_MARKS = (",", ".")
 THOUSANDS_MARKS = (",", ".", " ", "'")
 """A space stands for every kind of space, an apostrophe for both of its forms."""
 
-_MISSING = (
-    ["", "?", ".", "-", "na", "Na", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan"]
-    + ["-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "null", "NULL", "None", "missing"]
+_MISSING = pa.array(
+    ["", "?", ".", "-", "na", "Na", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan",
+     "-NaN", "null", "NULL", "None", "missing", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"]
 )  # fmt: skip
 _TRUE, _FALSE = pa.array(["True", "TRUE", "true"]), pa.array(["False", "FALSE", "false"])
 
@@ -138,7 +138,7 @@ QUOTED_DOUBTFUL = r'"\s*[+-]?[1-9][0-9]{0,2}[.][0-9]{3}\s*"'
 
 def is_missing(cells: Any) -> Any:
     """Which cells of an Arrow array of strings are blank or one of the usual marks for a missing value."""
-    return pc.is_in(cells, value_set=pa.array(_MISSING))
+    return pc.is_in(cells, value_set=_MISSING)
 
 
 def looks_like_number(text: str) -> bool:
@@ -257,7 +257,7 @@ def _convert(column: _Column, reading: _Reading) -> FloatArray | NotNumbers:
 def _as_floats(values: Any) -> FloatArray:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
-    return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _decide(columns: Iterable[_Column], wanted: set[str], marks: Marks, *, dot_is_decimal: bool) -> _Reading:
@@ -330,7 +330,7 @@ def _refuse_contradictions(evidence: _Evidence) -> None:
     if pair:
         raise DataError(
             f"how are numbers written in this file? {pair[0]} and {pair[1]} {what}: say which is right with "
-            '--decimal "," or --decimal "." and, if need be, --thousands; or leave one column out as --id-column'
+            '--decimal "," or --decimal "." and, if need be, --thousands'
         )
 
 

@@ -59,7 +59,7 @@ class InputRows:
     @property
     def used(self) -> NDArray[np.bool_]:
         """Which rows are used."""
-        return np.array([reason == "" for reason in self.left_out], dtype=bool)
+        return np.asarray(self.left_out == "", dtype=bool)
 
     @property
     def n_left_out(self) -> int:
@@ -264,7 +264,7 @@ def _rows(columns: Columns, data: pd.DataFrame, id_column: str | None) -> InputR
     elif ROW_NAMES in columns.names and ROW_NAMES not in data.columns:
         ids = columns.text(ROW_NAMES)
     else:
-        ids = np.arange(1, columns.n_rows + 1).astype(str).astype(object)
+        ids = np.array([str(k + 1) for k in range(columns.n_rows)], dtype=object)
     return InputRows(ids, _reasons(data))
 
 
@@ -289,7 +289,7 @@ def _refuse_text(numbers: Numbers) -> None:
         name, found = next(iter(numbers.text.items()))
         raise DataError(
             f"only numbers can be used, but {counted(list(numbers.text), 'column')} with text: "
-            f"{quoted(list(numbers.text))} ('{name}' has '{found.cell}' in row {found.row})"
+            f"{quoted(list(numbers.text))} ('{name}' has {found.place})"
         )
 
 
@@ -300,7 +300,7 @@ def _text_notes(columns: Columns, text: Mapping[str, NotNumbers]) -> list[str]:
         if found.n_text <= _MAX_LOST_SHARE * found.n_known:
             notes.append(
                 f"column '{name}' is left out: {found.n_text} of its {found.n_known} values are text, such as "
-                f"'{found.cell}' in row {found.row}"
+                f"{found.place}"
             )
         else:
             plain.append(name)
@@ -335,9 +335,8 @@ def _finite(values: Mapping[str, Any]) -> pd.DataFrame:
     for name, column in values.items():
         infinite = np.isinf(column)
         if infinite.any():
-            raise DataError(
-                f"column '{name}' holds infinite values (the first in row {infinite.argmax() + 1}): correct or remove them"
-            )
+            row = int(infinite.argmax()) + 1
+            raise DataError(f"column '{name}' holds infinite values (the first in row {row}): correct or remove them")
     return pd.DataFrame(dict(values))
 
 
