@@ -12,7 +12,7 @@ import pytest
 
 from kfrc_app.tables import DataError, Marks, read_table
 
-N_FILES = 360
+N_FILES = 240
 SEPARATORS = (",", ";", "\t", "|", " ")
 GROUPINGS = ("", ",", ".", " ", "'", "\u00a0", "\u202f")
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "latin-1")
@@ -155,5 +155,5 @@ def test_every_number_and_id_of_many_files_is_read_or_asked_for(tmp_path):
             file.assert_equal(table)
             n_read += 1
         file.assert_equal(read_table(str(path), id_column=file.id_column, marks=style.marks))
-    assert n_read >= 250
-    assert n_asked >= 10
+    assert n_read >= 200
+    assert n_asked >= 4
