@@ -58,7 +58,8 @@ def test_incomplete_rows_are_left_out(run, fitted, iris_frame, tmp_path):
     frame.iloc[1, 0] = np.nan
     frame.to_csv(tmp_path / "new.csv", index=False)
     ended = run("predict", fitted[0], tmp_path / "new.csv", "--json")
-    assert ended.document["ids"] == ["1", "3", "4", "5"]
+    assert ended.document["ids"] == ["1", "2", "3", "4", "5"]
+    assert [label is None for label in ended.document["labels"]] == [False, True, False, False, False]
 
 
 def test_an_existing_file_is_kept_without_force(run, fitted, iris_csv, tmp_path):

@@ -24,13 +24,21 @@ def compare(
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
     missing: options.MissingRows = Missing.DROP,
+    decimal: options.DecimalMark = None,
+    thousands: options.ThousandsMark = None,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
     """Run every method with its usual settings on the standardized columns, side by side."""
     n_clusters = options.parse_clusters(clusters)
     found = read_table(
-        data, columns=columns or (), drop=drop or (), label_column=label_column, id_column=id_column, missing=missing
+        data,
+        columns=columns or (),
+        drop=drop or (),
+        label_column=label_column,
+        id_column=id_column,
+        missing=missing,
+        marks=options.parse_marks(decimal, thousands),
     )
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")

@@ -17,7 +17,7 @@ from kfrc_app.cli.fit import cluster_table, show_files
 from kfrc_app.cli.render import show_fit
 from kfrc_app.cli.results import ALL_FILES
 from kfrc_app.output import check_output, write_folder
-from kfrc_app.tables import Table
+from kfrc_app.tables import InputRows, Table
 
 N_CLUSTERS = 3
 SHORT_NAMES = {"od280/od315_of_diluted_wines": "od280/od315"}
@@ -39,7 +39,7 @@ def demo(
     names = [SHORT_NAMES.get(name, name).replace("_", " ") for name in wine.feature_names]
     found = Table(
         pd.DataFrame(wine.data, columns=names),
-        np.arange(1, len(wine.data) + 1).astype(str).astype(object),
+        InputRows.all_used(np.arange(1, len(wine.data) + 1).astype(str)),
         wine.target.astype(str),
         (),
     )

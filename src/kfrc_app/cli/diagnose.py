@@ -19,7 +19,9 @@ from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.text import count, words
 from kfrc_app.tables import DataError, Missing, read_table
 
-_SHARED_WITH_FIT = frozenset({"data", "clusters", "columns", "drop", "label_column", "id_column", "missing", "seed"})
+_SHARED_WITH_FIT = frozenset(
+    {"data", "clusters", "columns", "drop", "label_column", "id_column", "missing", "decimal", "thousands", "seed"}
+)
 
 
 def diagnose(
@@ -31,13 +33,21 @@ def diagnose(
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
     missing: options.MissingRows = Missing.DROP,
+    decimal: options.DecimalMark = None,
+    thousands: options.ThousandsMark = None,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
     """Say before clustering whether it would collapse, for every fuzzifier, and what to do."""
     n_clusters = options.parse_clusters(clusters)
     found = read_table(
-        data, columns=columns or (), drop=drop or (), label_column=label_column, id_column=id_column, missing=missing
+        data,
+        columns=columns or (),
+        drop=drop or (),
+        label_column=label_column,
+        id_column=id_column,
+        missing=missing,
+        marks=options.parse_marks(decimal, thousands),
     )
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")

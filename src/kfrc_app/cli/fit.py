@@ -17,7 +17,16 @@ from kfrc_app.facts import Facts, summarize, summary_document
 from kfrc_app.facts.agreement import label_notes
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.output import check_output, write_folder
-from kfrc_app.tables import STANDARD_INPUT, DataError, Missing, Table, read_dissimilarities, read_table
+from kfrc_app.tables import (
+    STANDARD_INPUT,
+    DataError,
+    InputRows,
+    Marks,
+    Missing,
+    Table,
+    read_dissimilarities,
+    read_table,
+)
 
 _TABLE_ONLY = (
     "kernel",
@@ -58,6 +67,8 @@ def fit(
         bool, typer.Option("--dissimilarity", help="DATA is a square matrix of dissimilarities.")
     ] = False,
     missing: options.MissingRows = Missing.DROP,
+    decimal: options.DecimalMark = None,
+    thousands: options.ThousandsMark = None,
     seed: options.Seed = 0,
     json: options.Json = False,
     force: options.Force = False,
@@ -65,6 +76,7 @@ def fit(
 ) -> None:
     """Cluster a table: memberships, a model for new rows, a summary and a report."""
     fuzziness = options.parse_fuzziness(fuzzifier, m)
+    marks = options.parse_marks(decimal, thousands)
     out = options.as_path(out)
     check_output(out, force=force, folder=True)
     command = options.command_line(context)
@@ -77,7 +89,7 @@ def fit(
             raise typer.BadParameter("--fuzzifier auto needs a table: name one")
         plain_m = None if isinstance(fuzziness, str) else fuzziness
         relational = FRC(n_clusters, fuzzifier=fuzzifier, m=plain_m, metric="precomputed", random_state=seed)
-        facts, files = _fit_dissimilarities(data, relational, command=command, seed=seed)
+        facts, files = _fit_dissimilarities(data, relational, marks=marks, command=command, seed=seed)
     else:
         model = KFRC(
             clusters if clusters == options.AUTO else options.parse_clusters(clusters),
@@ -100,6 +112,7 @@ def fit(
             label_column=label_column,
             id_column=id_column,
             missing=missing,
+            marks=marks,
         )
         found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))
         facts, files = cluster_table(found, model, source=data, command=command, with_report=report)
@@ -147,6 +160,7 @@ def cluster_table(
             found.data,
             ids=found.ids,
             labels=found.labels,
+            n_left_out=found.rows.n_left_out,
             notes=notes,
             command=command,
             source=source,
@@ -159,7 +173,7 @@ def cluster_table(
             bar.add_task("writing the report", total=None)
             with warnings_as_notes([]):
                 page = render_html(facts)
-        files = result_files(facts, page)
+        files = result_files(facts, found.rows, page)
     return facts, files
 
 
@@ -170,8 +184,10 @@ def show_files(out: Path, files: dict[str, str | bytes]) -> None:
     console.print(f"Written to {out}/: {', '.join(files)}", soft_wrap=not console.is_terminal)
 
 
-def _fit_dissimilarities(source: str, model: FRC, *, command: str, seed: int) -> tuple[Facts, dict[str, str | bytes]]:
-    found = read_dissimilarities(source)
+def _fit_dissimilarities(
+    source: str, model: FRC, *, marks: Marks, command: str, seed: int
+) -> tuple[Facts, dict[str, str | bytes]]:
+    found = read_dissimilarities(source, marks=marks)
     if len(found.matrix) <= model.n_clusters:
         raise DataError(f"{len(found.matrix)} rows are too few for {model.n_clusters} clusters")
     notes = list(found.notes)
@@ -180,4 +196,4 @@ def _fit_dissimilarities(source: str, model: FRC, *, command: str, seed: int) ->
     model.set_callbacks()
     source = "standard input" if source == STANDARD_INPUT else source
     facts = summarize(model, found.matrix, ids=found.ids, notes=notes, command=command, source=source, seed=seed)
-    return facts, result_files(facts, None)
+    return facts, result_files(facts, InputRows.all_used(found.ids), None)

@@ -17,7 +17,7 @@ from kfrc.fitting import MEMBERSHIPS
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem
-from kfrc_app.tables import Missing
+from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, Marks, Missing
 
 AUTO = "auto"
 SEARCH_LEVEL = "search"
@@ -66,6 +66,13 @@ LabelColumn = Annotated[
     str | None, typer.Option(help="Known groups: never used, only compared with the result.", metavar="NAME")
 ]
 IdColumn = Annotated[str | None, typer.Option(help="Names of the rows.", metavar="NAME")]
+DecimalMark = Annotated[
+    str | None, typer.Option("--decimal", help="Decimal mark, if the file leaves it open: , or .", metavar="MARK")
+]
+ThousandsMark = Annotated[
+    str | None,
+    typer.Option("--thousands", help="Mark between thousands: comma, dot, space or apostrophe.", metavar="MARK"),
+]
 MissingRows = Annotated[Missing, typer.Option(help="Leave out rows with missing values, or stop.")]
 Seed = Annotated[
     int, typer.Option(help="Start of the random numbers; same seed, same result.", min=0, metavar="NUMBER")
@@ -103,6 +110,20 @@ def parse_clusters(value: str) -> int:
     if n_clusters < MIN_CLUSTERS:
         raise typer.BadParameter(f"{n_clusters} is too few, at least {MIN_CLUSTERS} clusters", param_hint="'-c'")
     return n_clusters
+
+
+def parse_marks(decimal: str | None, thousands: str | None) -> Marks:
+    """The marks that were given."""
+    for flag, value, allowed in (
+        ("--decimal", decimal, DECIMAL_MARKS),
+        ("--thousands", thousands, THOUSANDS_MARKS),
+    ):
+        if value is not None and value not in allowed:
+            choices = " ".join(f'"{mark}"' for mark in allowed)
+            raise typer.BadParameter(f"{value!r} is not one of {choices}", param_hint=f"'{flag}'")
+    if decimal is not None and decimal == thousands:
+        raise typer.BadParameter("--decimal and --thousands must differ")
+    return Marks(decimal, thousands)
 
 
 def parse_level(value: str) -> float | str | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, print_json, progress, say_notes
@@ -23,10 +25,13 @@ def predict(
         Path | None, typer.Option("--out", "-o", help="CSV file; standard output without it.", metavar="FILE")
     ] = None,
     id_column: options.IdColumn = None,
+    decimal: options.DecimalMark = None,
+    thousands: options.ThousandsMark = None,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
     """Give new rows their memberships in the clusters of a fit."""
+    marks = options.parse_marks(decimal, thousands)
     if out is not None:
         out = options.as_path(out)
         check_output(out, force=force, folder=False)
@@ -35,7 +40,7 @@ def predict(
     if not names:
         # A dissimilarity matrix without names: its columns are counted, not named.
         names = [f"column_{j + 1}" for j in range(int(fitted.n_features_in_))]
-    rows = read_new_rows(data, names, id_column=id_column)
+    rows = read_new_rows(data, names, id_column=id_column, marks=marks)
     if len(rows.data) == 0:
         raise DataError("no row is complete: every one has missing values")
     notes = list(rows.notes)
@@ -43,17 +48,19 @@ def predict(
         bar.add_task("computing memberships", total=None)
         named = hasattr(fitted, "feature_names_in_")
         U = fitted.predict_proba(rows.data if named else rows.data.to_numpy())
-    found = membership_table(rows.ids, U)
+    found = membership_table(rows.rows, U)
     if out is not None:
         write_file(out, to_csv(found), force=force)
     say_notes(notes)
     if json:
         document = {
-            "n_rows": len(U),
+            "n_rows": len(found),
+            "n_left_out": rows.rows.n_left_out,
             "n_clusters": U.shape[1],
-            "ids": rows.ids,
-            "labels": U.argmax(axis=1),
-            "memberships": U,
+            "ids": rows.rows.ids,
+            "labels": _of_all_rows(rows.rows.used, U.argmax(axis=1)),
+            "memberships": _of_all_rows(rows.rows.used, U),
+            "left_out": [reason or None for reason in rows.rows.left_out],
             "output": None if out is None else str(out),
             "notes": notes,
         }
@@ -61,4 +68,12 @@ def predict(
     elif out is None:
         typer.echo(to_csv(found), nl=False)
     else:
-        output().print(f"Memberships of {len(U)} rows written to {out}")
+        lost = rows.rows.n_left_out
+        left_out = f", {lost} of them left out" if lost else ""
+        output().print(f"Memberships of {len(found)} rows written to {out}{left_out}")
+
+
+def _of_all_rows(used: NDArray[np.bool_], values: NDArray[Any]) -> list[Any]:
+    """Values of the rows that are used; None for the others."""
+    found = iter(values.tolist())
+    return [next(found) if use else None for use in used]

@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from kfrc.typing import FloatArray
 from kfrc_app.cli.console import dump_json
 from kfrc_app.facts import Facts, summary_document
 from kfrc_app.models import dump_model
+from kfrc_app.tables import InputRows
 
 MEMBERSHIPS, MODEL, SUMMARY, REPORT = "memberships.csv", "model.skops", "summary.json", "report.html"
 ALL_FILES = (MEMBERSHIPS, MODEL, SUMMARY, REPORT)
 
 
-def membership_table(ids: Any, U: Any) -> pd.DataFrame:
-    """One line per row: its name, the cluster of largest membership, all memberships.
+def membership_table(rows: InputRows, U: FloatArray) -> pd.DataFrame:
+    """One line per row of the file: its name, the cluster of largest membership, all memberships, why it has none.
 
     Parameters
     ----------
-    ids : array-like of shape (n_samples,)
+    rows : InputRows
     U : ndarray of shape (n_samples, n_clusters)
+        Of the rows that are used.
 
     Returns
     -------
-    DataFrame
-        Columns ``id``, ``label``, ``cluster_0``, ``cluster_1``, …
+    DataFrame of shape (n_input_rows, n_clusters + 3)
+        Columns ``id``, ``label``, ``cluster_0``, ``cluster_1``, …, ``left_out``: why a row was left out, blank for the
+        others. A row that was left out has gaps in ``label`` and the clusters.
     """
-    frame = pd.DataFrame(U, columns=[f"cluster_{i}" for i in range(U.shape[1])])
-    frame.insert(0, "label", U.argmax(axis=1))
-    frame.insert(0, "id", list(ids))
+    used = rows.used
+    memberships = np.full((len(used), U.shape[1]), np.nan)
+    memberships[used] = U
+    labels = pd.array([None] * len(used), dtype="Int64")
+    labels[used] = U.argmax(axis=1)
+    frame = pd.DataFrame(memberships, columns=[f"cluster_{i}" for i in range(U.shape[1])])
+    frame.insert(0, "label", labels)
+    frame.insert(0, "id", rows.ids)
+    frame["left_out"] = rows.left_out
     return frame
 
 
@@ -41,10 +51,22 @@ def to_csv(frame: pd.DataFrame) -> str:
     return buffer.getvalue()
 
 
-def result_files(facts: Facts, report: str | None) -> dict[str, str | bytes]:
-    """Content of every output file by name."""
+def result_files(facts: Facts, rows: InputRows, report: str | None) -> dict[str, str | bytes]:
+    """Content of every output file by name.
+
+    Parameters
+    ----------
+    facts : Facts
+    rows : InputRows
+        All rows of the file, those of the facts among them.
+    report : str or None
+
+    Returns
+    -------
+    dict
+    """
     files: dict[str, str | bytes] = {
-        MEMBERSHIPS: to_csv(membership_table(facts.ids, facts.model.memberships_)),
+        MEMBERSHIPS: to_csv(membership_table(rows, facts.model.memberships_)),
         MODEL: dump_model(facts.model),
         SUMMARY: dump_json(summary_document(facts)),
     }

@@ -41,6 +41,7 @@ def summary_document(facts: Facts) -> dict[str, Any]:
         "source": facts.source,
         "seed": facts.seed,
         "n_rows": facts.n_rows,
+        "n_left_out": facts.n_left_out,
         "n_columns": facts.n_columns,
         "n_clusters": facts.n_clusters,
         **asdict(facts.fit),

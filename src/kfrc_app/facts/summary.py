@@ -54,6 +54,8 @@ class Facts:
         Names of the rows.
     labels : tuple or None
         Known classes; unknown ones are None, NaN or blank.
+    n_left_out : int
+        Rows of the file that are not among the data, because values are missing.
     notes : tuple of str
     command, source : str
     seed : int or None
@@ -64,6 +66,7 @@ class Facts:
     data: pd.DataFrame
     ids: tuple[str, ...]
     labels: tuple[Any, ...] | None
+    n_left_out: int
     notes: tuple[str, ...]
     command: str
     source: str
@@ -222,6 +225,7 @@ def summarize(
     *,
     ids: Sequence[Any] | NDArray[Any] | None = None,
     labels: Labels | None = None,
+    n_left_out: int = 0,
     notes: Sequence[str] = (),
     command: str = "",
     source: str = "",
@@ -241,6 +245,8 @@ def summarize(
         Names of the rows; the index of ``data`` by default.
     labels : sequence, optional
         Known classes, compared with the clusters; None, NaN and blank text are unknown.
+    n_left_out : int, default=0
+        Rows of the file that are not among ``data``.
     notes : sequence of str
         Remarks on the data, such as rows that were dropped.
     command : str
@@ -283,6 +289,7 @@ def summarize(
         data=frame,
         ids=row_ids,
         labels=known,
+        n_left_out=n_left_out,
         notes=tuple(notes),
         command=command,
         source=source,

@@ -1,4 +1,4 @@
-"""Delimited text of unknown dialect: encoding, separator, header and decimal comma are found, uneven lines refused."""
+"""Delimited text as columns of text: header, row names and blank ends are told apart, uneven lines refused."""
 
 from __future__ import annotations
 
@@ -6,57 +6,113 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import pandas as pd
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyarrow import csv as arrow_csv
 
-from kfrc.exceptions import KFRCError
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Numbers, quoted
+from kfrc_app.tables.dialect import SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
+from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 
-ROW_NAMES = ""
-"""Name of a first column without a heading: row names or row numbers, as pandas and R write them."""
-
-_SEPARATORS = ("\t", ";", "|", ",")  # the comma last: between semicolons it is a decimal comma
-_SEPARATOR_WORDS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
-_SAMPLE_LINES = 200
-_SAMPLE_SIZE = 200_000  # characters
-_MISSING = ["?", ".", "-", "na", "Na", "NULL", "missing"]  # besides those pandas knows
-_DECIMAL_COMMA = re.compile(r"[+-]?\d*,?\d+(?:[eE][+-]?\d+)?")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
-_MAX_CONTROL_SHARE = 0.01
+_BLOCK_SIZE = 1 << 20  # bytes that are split at a time
+_LINES_PER_BLOCK = 16  # at least, because a line must fit
 
 
-class DataError(KFRCError):
-    """The data cannot be used as they are; the message says why and what to do."""
-
-
-@dataclass(frozen=True)
-class ParsedText:
-    """A table as it was written.
+@dataclass(frozen=True, eq=False)
+class TextColumns(Columns):
+    """Columns of a text file.
 
     Attributes
     ----------
-    frame : DataFrame
-        Numbers as numbers, the rest as text; a first column without a heading is called ``ROW_NAMES``.
-    notes : tuple of str
-        What had to be guessed.
+    cells : mapping of str to Arrow array of strings
+        By name, in the order of the file, without blanks around them.
+    marks : Marks
+        What is known of the marks within numbers.
+    dot_is_decimal : bool
+        Whether the separator and the lack of quotation marks leave a dot no other meaning.
+    noticed : tuple of str
     """
 
-    frame: pd.DataFrame
-    notes: tuple[str, ...]
+    cells: Mapping[str, Any]
+    marks: Marks
+    dot_is_decimal: bool
+    noticed: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.cells)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.cells.values())))
+
+    def text(self, name: str) -> NDArray[Any]:
+        """Cells as they were written."""
+        return np.array(self.cells[name].to_pylist(), dtype=object)
+
+    def known(self, name: str) -> NDArray[np.bool_]:
+        """Which cells are not missing."""
+        return ~np.array(is_missing(self.cells[name]).to_pylist(), dtype=bool)
+
+    def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
+        """Columns as numbers; all columns that are not set aside tell how they are written."""
+        telling = {name: cells for name, cells in self.cells.items() if name not in aside or name in names}
+        return read_numbers(telling, names, marks=self.marks, dot_is_decimal=self.dot_is_decimal)
 
 
-def parse_delimited(content: bytes) -> ParsedText:
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The records of a file.
+
+    Attributes
+    ----------
+    first : list of str
+        The first one, a header or data.
+    columns : list of Arrow arrays of strings
+        The others by position, without blanks around the cells and without blank fields at the end.
+    named_rows : bool
+        Whether the first record lacks a field because the first column names the rows.
+    """
+
+    first: list[str]
+    columns: list[Any]
+    named_rows: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of records after the first."""
+        return len(self.columns[0])
+
+    def with_first(self) -> list[Any]:
+        """Columns with the first record as their first cell."""
+        first = [*self.first, *[""] * len(self.columns)]
+        return [
+            pa.chunked_array([pa.array([cell.strip()]), *column.chunks])
+            for cell, column in zip(first, self.columns, strict=False)
+        ]
+
+
+def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
     r"""Read a table with one line per row.
 
     Parameters
     ----------
     content : bytes
         The whole file.
+    marks : Marks, optional
+        What is known of the marks within numbers.
 
     Returns
     -------
-    ParsedText
+    TextColumns
 
     Raises
     ------
@@ -66,204 +122,167 @@ def parse_delimited(content: bytes) -> ParsedText:
     Examples
     --------
     >>> from kfrc_app.tables.delimited import parse_delimited
-    >>> parse_delimited(b"a;b\n1,5;2\n2,5;3\n").frame
-         a  b
-    0  1.5  2
-    1  2.5  3
+    >>> columns = parse_delimited(b"id;a\n007;1,5\n008;2,5\n")
+    >>> columns.text("id").tolist(), columns.numbers(["a"]).values["a"].tolist()
+    (['007', '008'], [1.5, 2.5])
     """
-    text, notes = _decode(content)
-    text, separator = _separate(text)
-    header, width, n_records = _measure(text, separator)
-    names = _names(header, width)
-    if _is_numeric(header):
-        names = [f"column_{j + 1}" for j in range(width)]
+    marks = marks or Marks()
+    dialect = find_dialect(content, marks)
+    records = read_records(dialect)
+    notes = list(dialect.notes)
+    if is_data(records.first):
+        if records.named_rows:
+            raise _uneven(2, len(records.columns), len(records.first), dialect.separator)
+        names = [f"column_{j + 1}" for j in range(len(records.columns))]
         notes.append(f"the first line holds numbers, so it is data and the columns are called {_ends(names)}")
-        frame = _read(text, separator, names, first_row=None)
+        columns = records.with_first()
     else:
-        if n_records == 1:
+        if records.n_rows == 0:
             raise DataError("the file has a header but no rows")
-        frame = _read(text, separator, names, first_row=0)
-    if separator != ",":
-        converted = _read_decimal_commas(frame)
-        if converted:
-            notes.append(f"decimal commas were read as such in {quoted(converted)}")
-    return ParsedText(frame, tuple(notes))
+        numbers = [name for name in records.first if looks_like_number(name)]
+        if numbers and records.first[0].strip():
+            notes.append(
+                f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
+                "if it is data, put a line of names above it"
+            )
+        names, columns = _names(records), records.columns
+        if names[0] == ROW_NAMES and len(names) > 1 and pc.all(pc.equal(columns[0], "")).as_py():
+            names, columns = names[1:], columns[1:]  # a separator at the start of the lines
+    return TextColumns(dict(zip(names, columns, strict=True)), marks, dot_is_decimal(dialect), tuple(notes))
 
 
-def parse_matrix(content: bytes) -> ParsedText:
-    """Read a square table of numbers, with or without a header line and a column of row names.
+def dot_is_decimal(dialect: Dialect) -> bool:
+    """Whether a dot can only be a decimal mark: between commas, unless in quotation marks."""
+    return dialect.separator == "," and not ('"' in dialect.text and re.search(QUOTED_DOUBTFUL, dialect.text))
+
+
+def is_data(first: list[str]) -> bool:
+    """Whether a first record holds numbers and gaps only; a blank first field is the corner above row names."""
+    fields = [field.strip() for field in first]
+    missing = is_missing(pa.array(fields)).to_pylist()
+    known = [field for field, absent in zip(fields, missing, strict=True) if not absent]
+    return fields[0] != "" and bool(known) and all(map(looks_like_number, known))
+
+
+def read_records(dialect: Dialect) -> Records:
+    """Split text into records of one width.
 
     Parameters
     ----------
-    content : bytes
+    dialect : Dialect
 
     Returns
     -------
-    ParsedText
-        ``frame`` has the numbers only; its index and columns hold the names, or positions if there are none.
+    Records
+
+    Raises
+    ------
+    DataError
+        If a quotation mark stays open or lines differ in length.
     """
-    text, notes = _decode(content)
-    text, separator = _separate(text)
-    header, width, n_records = _measure(text, separator)
-    # A header shows by a name in it. Names may be numbers, too; then the shape tells, or the corner above row names.
-    has_corner = n_records == width and (len(header) < width or not _is_numeric(header[:1]))
-    has_header = not _is_numeric(header[1:]) or n_records == width + 1 or has_corner
-    n_rows = n_records - has_header
-    columns = pd.read_csv(
-        io.StringIO(text), sep=separator, header=None, skiprows=int(has_header), index_col=False, low_memory=False
-    )
-    has_index = width == n_rows + 1
-    index = columns.pop(0).astype(str).tolist() if has_index else None
-    names = [name.strip() for name in header][-columns.shape[1] :] if has_header else None
-    text_columns = [j for j in columns if not pd.api.types.is_numeric_dtype(columns[j])]
-    if text_columns and separator != ",":
-        _read_decimal_commas(columns)
-        text_columns = [j for j in columns if not pd.api.types.is_numeric_dtype(columns[j])]
-    if columns.shape[0] != columns.shape[1]:
-        raise DataError(
-            f"a dissimilarity matrix has as many rows as columns, this file has {columns.shape[0]} rows and "
-            f"{columns.shape[1]} columns: for a table of measurements leave out --dissimilarity"
-        )
-    if text_columns:
-        raise DataError(f"{len(text_columns)} column(s) of the dissimilarity matrix hold text instead of numbers")
-    chosen = index or names
-    if chosen is not None:
-        columns.index, columns.columns = pd.Index(index or chosen), pd.Index(names or chosen)
-    return ParsedText(columns, tuple(notes))
-
-
-def _decode(content: bytes) -> tuple[str, list[str]]:
-    if not content.strip():
-        raise DataError("the file is empty")
-    wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
-    if b"\x00" in content and not wide:
-        raise DataError(_binary_message(content))
-    notes = []
+    text, separator = dialect.text, dialect.separator
+    if text.count('"') % 2:
+        _refuse_open_quote(text, separator)
+    lines = io.StringIO(text)
+    reader = csv.reader(iter(lines.readline, ""), delimiter=separator, skipinitialspace=separator != " ")
     try:
-        text = content.decode("utf-16" if wide else "utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-        notes.append("the file is not UTF-8, so it was read as Latin-1: check accented letters in names")
-    if len(_CONTROL.findall(text[:_SAMPLE_SIZE])) > _MAX_CONTROL_SHARE * min(len(text), _SAMPLE_SIZE):
-        raise DataError(_binary_message(content))
-    if not text.strip():
-        raise DataError("the file is empty")
-    return text, notes
-
-
-def _binary_message(content: bytes) -> str:
-    kind = "a spreadsheet or archive" if content[:2] == b"PK" else "a binary file"
-    return f"this is {kind}, not a table of text: save it as CSV, TSV or Parquet"
-
-
-def _separate(text: str) -> tuple[str, str]:
-    """Find the separator; columns lined up with spaces get single ones."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = [line for line in text[:_SAMPLE_SIZE].split("\n", 2 * _SAMPLE_LINES) if line.strip()][:_SAMPLE_LINES]
-    # The last line may be cut off.
-    sample = "\n".join(lines[:-1] if len(lines) > 1 and len(text) > _SAMPLE_SIZE else lines)
-    best, best_share = ",", 0.0
-    for separator in _SEPARATORS:
-        widths = Counter(len(record) for record in csv.reader(io.StringIO(sample), delimiter=separator))
-        width, count = widths.most_common(1)[0]
-        share = count / widths.total()
-        if width > 1 and share > best_share:
-            best, best_share = separator, share
-    if best_share == 0:
-        fields = [line.split() for line in sample.splitlines()]
-        if len({len(words) for words in fields}) == 1 and len(fields[0]) > 1:
-            return "\n".join(" ".join(line.split()) for line in text.split("\n")), " "
-    return text, best
-
-
-def _records(text: str, separator: str) -> Iterator[list[str]]:
-    try:
-        yield from (record for record in csv.reader(io.StringIO(text), delimiter=separator) if record)
+        first = next(record for record in reader if record)
+        start = lines.tell()
+        second = next((record for record in reader if record), None)
     except csv.Error as error:
         raise DataError(f"the file cannot be split into columns: {error}") from None
+    if second is None:
+        return Records(first, [pa.chunked_array([[]], pa.string()) for _ in first], named_rows=False)
+    columns = _split(text[start:], separator, len(second))
+    if columns is None:
+        columns = _split_slowly(text[start:], separator)
+    n_blank = 0
+    while n_blank < len(columns) and pc.all(pc.equal(columns[-1 - n_blank], "")).as_py():
+        n_blank += 1
+    width = fitting_width(first, len(columns), n_blank)
+    if width is None:
+        raise _uneven(1, len(columns), len(first), separator)
+    named_rows = width == count_names(first) + 1 and len(columns) != len(first)
+    return Records(first[: width - named_rows], columns[:width], named_rows)
 
 
-def _measure(text: str, separator: str) -> tuple[list[str], int, int]:
-    """First record, number of columns and number of records; lines of different length are an error."""
-    records = _records(text, separator)
-    header = next(records)
-    widths = [len(record) for record in records]
-    width = widths[0] if widths else len(header)
-    # R writes row names without a heading for them: the header is one field shorter than every row.
-    if width not in (len(header), len(header) + 1):
-        width = len(header)
-    odd = next((k for k, found in enumerate(widths) if found != width), None)
-    if odd is not None:
-        word = _SEPARATOR_WORDS[separator]
-        raise DataError(
-            f"row {odd + 1} has {widths[odd]} fields where {width} are expected: every line must have the same number "
-            f"of fields (separator: {word})"
+def _split(text: str, separator: str, width: int) -> list[Any] | None:
+    """Columns of cells without blanks around them; None if lines differ in length or need a closer look."""
+    if f'{separator} "' in text:  # a blank before a quotation mark
+        return None
+    uneven = []
+
+    def refuse(row: Any) -> str:
+        uneven.append(row)
+        return "skip"
+
+    names = [str(j) for j in range(width)]
+    quotes = '"' in text
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(text.encode("utf-8")),
+            read_options=arrow_csv.ReadOptions(
+                column_names=names,
+                use_threads=False,
+                block_size=max(_BLOCK_SIZE, _LINES_PER_BLOCK * text.find("\n")),
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                quote_char='"' if quotes else False,
+                newlines_in_values=quotes,
+                invalid_row_handler=refuse,
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types={name: pa.string() for name in names}, strings_can_be_null=False
+            ),
         )
-    return header, width, len(widths) + 1
+    except pa.ArrowInvalid:
+        return None
+    return None if uneven else [pc.utf8_trim_whitespace(column) for column in table.columns]
 
 
-def _names(header: list[str], width: int) -> list[str]:
-    names = [" ".join(name.split()) for name in header]
-    if width == len(header) + 1:
+def _split_slowly(text: str, separator: str) -> list[Any]:
+    """The same for any lines; says which one differs."""
+    reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator != " ")
+    try:
+        rows = [record for record in reader if record]
+    except csv.Error as error:
+        raise DataError(f"the file cannot be split into columns: {error}") from None
+    width = Counter(len(row) for row in rows).most_common(1)[0][0]
+    for k, row in enumerate(rows):
+        if len(row) != width:
+            raise _uneven(k + 1, len(row), width, separator)
+    return [pa.chunked_array([[row[j].strip() for row in rows]], pa.string()) for j in range(width)]
+
+
+def _uneven(row: int, found: int, expected: int, separator: str) -> DataError:
+    verb = "are" if expected > 1 else "is"
+    return DataError(
+        f"row {row} has {found} fields where {expected} {verb} expected: every line must have the same number "
+        f"of fields (separator: {SEPARATOR_WORDS.get(separator, 'none')})"
+    )
+
+
+def _refuse_open_quote(text: str, separator: str) -> None:
+    row = -1
+    try:
+        for record in csv.reader(io.StringIO(text), delimiter=separator, strict=True):
+            row += bool(record)
+    except csv.Error as error:
+        if "end of data" in str(error):
+            raise DataError(f"a quotation mark in row {row + 1} is never closed: add it or remove the first") from None
+
+
+def _names(records: Records) -> list[str]:
+    names = [" ".join(name.split()) for name in records.first]
+    if records.named_rows:
         names = [ROW_NAMES, *names]
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
     repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated and not _is_numeric(header):
+    if repeated:
         raise DataError(f"column names must differ, but {quoted(repeated)} appears more than once: rename one of them")
     return names
 
 
-def _read(text: str, separator: str, names: list[str], first_row: int | None) -> pd.DataFrame:
-    try:
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            header=first_row,
-            names=names,
-            index_col=False,
-            na_values=_MISSING,
-            skipinitialspace=True,
-            low_memory=False,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise DataError(f"the file cannot be read as a table: {error}") from None
-    # A separator at the end of every line makes a last column without name and content.
-    last = names[-1]
-    if len(names) > 1 and last == f"column_{len(names)}" and frame[last].isna().all():
-        frame = frame.drop(columns=last)
-    return frame
-
-
-def _read_decimal_commas(frame: pd.DataFrame) -> list[str]:
-    """Turn columns of numbers such as 1,5 into numbers, in place; returns their names."""
-    converted = []
-    for name in frame.columns:
-        if pd.api.types.is_numeric_dtype(frame[name]):
-            continue
-        values = frame[name].dropna().astype(str).str.strip()
-        if len(values) and values.str.fullmatch(_DECIMAL_COMMA).all():
-            frame[name] = pd.to_numeric(values.str.replace(",", ".", regex=False)).reindex(frame.index)
-            converted.append(str(name))
-    return converted
-
-
-def _is_numeric(fields: list[str]) -> bool:
-    return bool(fields) and all(_is_number(field) for field in fields)
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field.strip().replace(",", "."))
-    except ValueError:
-        return False
-    return field.strip().lower() != "nan"
-
-
 def _ends(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-
-
-def quoted(names: Sequence[str], limit: int = 5) -> str:
-    """Names in quotes for a message; the ones beyond ``limit`` are only counted."""
-    shown = ", ".join(f"'{name}'" for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

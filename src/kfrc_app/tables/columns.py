@@ -1,0 +1,127 @@
+"""What a table file holds, before anyone says which columns to use: text as it was written, and numbers on request."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfrc.exceptions import KFRCError
+from kfrc.typing import FloatArray
+
+ROW_NAMES = ""
+"""Name of a first column without a heading: row names or row numbers, as pandas and R write them."""
+
+_SHOWN = 40  # characters of a cell in a message
+
+
+class DataError(KFRCError):
+    """The data cannot be used as they are; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class NotNumbers:
+    """Why a column does not hold numbers.
+
+    Attributes
+    ----------
+    n_known : int
+        Cells that are not missing.
+    n_text : int
+        Those that are no numbers.
+    row : int
+        Row of the first of them, from 1.
+    cell : str
+        What stands there.
+    """
+
+    n_known: int
+    n_text: int
+    row: int
+    cell: str
+
+    @property
+    def place(self) -> str:
+        """The first such cell and its row, for a message."""
+        shown = self.cell if len(self.cell) <= _SHOWN else f"{self.cell[:_SHOWN]}…"
+        return f"'{shown}' in row {self.row}"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Columns that were asked for as numbers.
+
+    Attributes
+    ----------
+    values : mapping of str to ndarray of shape (n_rows,)
+        By name; missing cells are NaN.
+    text : mapping of str to NotNumbers
+        The columns that hold something else.
+    notes : tuple of str
+        What a reader should know of how numbers were read.
+    """
+
+    values: Mapping[str, FloatArray]
+    text: Mapping[str, NotNumbers]
+    notes: tuple[str, ...] = ()
+
+
+class Columns(ABC):
+    """The columns of a file, each readable as text or as numbers.
+
+    Attributes
+    ----------
+    noticed : tuple of str
+        What had to be guessed.
+    """
+
+    noticed: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Names in the order of the file; a first one without a heading is called ``ROW_NAMES``."""
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @abstractmethod
+    def text(self, name: str) -> NDArray[Any]:
+        """Cells as they were written, blanks around them aside; an object array of str of shape (n_rows,)."""
+
+    @abstractmethod
+    def known(self, name: str) -> NDArray[np.bool_]:
+        """Which cells are not missing; a boolean array of shape (n_rows,)."""
+
+    @abstractmethod
+    def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
+        """Columns as numbers.
+
+        Parameters
+        ----------
+        names : sequence of str
+        aside : collection of str
+            Columns that are text, whatever they look like: they tell nothing about how numbers are written.
+
+        Raises
+        ------
+        DataError
+            If a number can be read in two ways; the message is a question.
+        """
+
+
+def quoted(names: Sequence[str], limit: int = 5) -> str:
+    """Names in quotes for a message; the ones beyond ``limit`` are only counted."""
+    shown = ", ".join(f"'{name}'" for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def counted(names: Sequence[str], what: str) -> str:
+    """How many, with the plural where it is due."""
+    return f"{len(names)} {what}{'s' if len(names) > 1 else ''}"

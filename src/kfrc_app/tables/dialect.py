@@ -1,0 +1,225 @@
+"""The dialect of delimited text: encoding, comment lines, and the separator, found from the first lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.numbers import Marks, looks_like_number
+
+_SEPARATORS = ("\t", ";", "|", ",", " ")  # the comma late: between the others it is a mark within numbers
+SEPARATOR_WORDS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
+NO_SEPARATOR = "\x1f"
+"""A control character that no table holds: the file is one column."""
+
+_SAMPLE_LINES = 200
+_SAMPLE_SIZE = 200_000  # characters
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_MAX_CONTROL_SHARE = 0.01
+_BLANKS = re.compile(r'("[^"]*")|[ \t]+')
+_NO_COLUMNS = (False, False, 0.0, False)
+_ALL_NUMBERS = (True, True, 1.0, True)
+_EXCEL_HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Text with plain line ends, and what separates its columns.
+
+    Attributes
+    ----------
+    text : str
+    separator : str
+        One character.
+    notes : tuple of str
+    """
+
+    text: str
+    separator: str
+    notes: tuple[str, ...]
+
+
+def find_dialect(content: bytes, marks: Marks) -> Dialect:
+    r"""Decode a file and find its separator.
+
+    Parameters
+    ----------
+    content : bytes
+    marks : Marks
+        A comma that is said to stand within numbers does not separate them, unless a header shows that it does.
+
+    Returns
+    -------
+    Dialect
+
+    Raises
+    ------
+    DataError
+        If the content is empty or binary, or its lines can be read as one column or as two.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.dialect import find_dialect
+    >>> from kfrc_app.tables.numbers import Marks
+    >>> find_dialect(b"a;b\n1,5;2\n2,5;3\n", Marks()).separator
+    ';'
+    """
+    text, notes = _decode(content)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip(" \n") + "\n"
+    hint = _EXCEL_HINT.match(text)
+    if hint and hint[1] in _SEPARATORS:
+        return Dialect(text[hint.end() :], hint[1], tuple(notes))
+    text, n_comments = _without_comments(text)
+    if n_comments:
+        notes.append(f"left out {n_comments} line(s) of comment at the top, which begin with #")
+    separator = _find_separator(_sample(text), marks)
+    if separator == " ":
+        text = "\n".join(_single_blanks(line) for line in text.split("\n"))
+    return Dialect(text, separator, tuple(notes))
+
+
+def _decode(content: bytes) -> tuple[str, list[str]]:
+    if not content.strip():
+        raise DataError("the file is empty")
+    wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if b"\x00" in content and not wide:
+        raise DataError(_binary_message(content))
+    notes = []
+    try:
+        text = content.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+        notes.append("the file is not UTF-8, so it was read as Latin-1: check accented letters in names")
+    if len(_CONTROL.findall(text[:_SAMPLE_SIZE])) > _MAX_CONTROL_SHARE * min(len(text), _SAMPLE_SIZE):
+        raise DataError(_binary_message(content))
+    if not text.strip():
+        raise DataError("the file is empty")
+    return text, notes
+
+
+def _binary_message(content: bytes) -> str:
+    kind = "a spreadsheet or archive" if content[:2] == b"PK" else "a binary file"
+    return f"this is {kind}, not a table of text: save it as CSV, TSV or Parquet"
+
+
+def _without_comments(text: str) -> tuple[str, int]:
+    """Leave out lines at the top that begin with #, but not a header that does, of which only "# " is left out."""
+    n_comments, start = 0, 0
+    while text.startswith("#", start):
+        end = text.index("\n", start) + 1
+        following = text[end : text.find("\n", end)]
+        if not following.startswith("#") and any(map(looks_like_number, re.split(r"[\t;|, ]", following))):
+            return text[start:].removeprefix("# "), n_comments
+        n_comments, start = n_comments + 1, end
+    return text[start:], n_comments
+
+
+def _sample(text: str) -> list[str]:
+    lines = [line for line in text[:_SAMPLE_SIZE].split("\n", 2 * _SAMPLE_LINES) if line.strip()][:_SAMPLE_LINES]
+    # The last line may be cut off.
+    return lines[:-1] if len(lines) > 1 and len(text) > _SAMPLE_SIZE else lines
+
+
+def _single_blanks(line: str) -> str:
+    """Columns that are lined up with spaces get single ones; other kinds of spaces stand within numbers."""
+    return _BLANKS.sub(lambda found: found[1] or " ", line.strip(" \t"))
+
+
+def _find_separator(lines: list[str], marks: Marks) -> str:
+    ranks = {separator: _rank(lines, separator) for separator in _SEPARATORS}
+    numeric = [separator for separator, rank in ranks.items() if rank == _ALL_NUMBERS]
+    for separator in numeric:
+        if all(separator not in line.strip().rstrip(separator) for line in lines):
+            return separator  # at the end of the lines only
+    given = (marks.decimal, marks.thousands)
+    if all(map(looks_like_number, lines)) and (not numeric or _is_within_numbers(numeric[0], given, lines[0])):
+        return NO_SEPARATOR
+    if numeric == [",", " "]:
+        return " " if _is_within_numbers(",", given, lines[0]) else ","
+    best = max(ranks, key=lambda separator: ranks[separator])
+    fits_header = ranks[best][0]
+    if not fits_header and 2 * sum(map(looks_like_number, lines[1:])) >= len(lines) - 1 > 0:
+        return NO_SEPARATOR
+    return NO_SEPARATOR if ranks[best] == _NO_COLUMNS else best
+
+
+def _is_within_numbers(mark: str, given: tuple[str | None, str | None], line: str) -> bool:
+    """Whether a mark that could separate numbers stands within them, where no header tells: as given, or a question.
+
+    1,5 is one number or two, and 1,2 345,6 is three numbers between commas or two between spaces.
+    """
+    if given != (None, None):
+        return mark in given
+    within = '--decimal "," or --thousands ","' if mark == "," else '--thousands " "'
+    raise DataError(
+        f"the first line is '{line}': does the {SEPARATOR_WORDS[mark]} separate two columns, or does it stand within a "
+        f'number? Add --decimal "." or a first line with names for the first, {within} for the second'
+    )
+
+
+def _records(lines: list[str], separator: str) -> list[list[str]]:
+    if separator == " ":
+        lines = [_single_blanks(line) for line in lines]
+    try:
+        reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator, skipinitialspace=separator != " ")
+        return [record for record in reader if record]
+    except csv.Error:
+        return []
+
+
+def _rank(lines: list[str], separator: str) -> tuple[bool, bool, float, bool]:
+    """How well a separator explains the lines.
+
+    Whether the header fits the rows, whether quotation marks enclose fields, the share of rows with the same number of
+    fields, and whether there is no header and all are numbers: 1,5 2,5 is two numbers, rather than 1 and 5 2 and 5.
+    """
+    records = _records(lines, separator) if any(separator in line for line in lines) else []
+    if not records:
+        return _NO_COLUMNS
+    header, rows = records[0], records[1:] or records
+    width, count = Counter(len(row) for row in rows).most_common(1)[0]
+    if width == 1:
+        return _NO_COLUMNS
+    n_blank = width - max(count_names(row) for row in rows if len(row) == width)
+    enclosing = not any('"' in field for record in records for field in record)
+    numeric = all(looks_like_number(field) for record in records for field in record[: count_names(record)])
+    return fitting_width(header, width, n_blank) is not None, enclosing, count / len(rows), numeric
+
+
+def fitting_width(header: list[str], width: int, n_blank: int) -> int | None:
+    """Number of columns, given that the last ``n_blank`` of ``width`` fields are blank in every row.
+
+    Separators at the end of the lines make blank fields that belong to no column; they are recognized first. Then rows
+    may have one field more than the header, the name of the row, unless the header is a single name.
+
+    Parameters
+    ----------
+    header : list of str
+    width, n_blank : int
+
+    Returns
+    -------
+    int or None
+        None if the header does not fit.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.dialect import fitting_width
+    >>> fitting_width(["a", "b"], 3, 1), fitting_width(["a", "b"], 3, 0), fitting_width(["x"], 2, 0)
+    (2, 3, None)
+    """
+    n_names = count_names(header)
+    remaining = max(n_names, width - n_blank)
+    if remaining > width:
+        return None
+    named = remaining == n_names or (width == len(header) and remaining <= len(header))
+    return remaining if named or (remaining == n_names + 1 and n_names > 1) else None
+
+
+def count_names(header: list[str]) -> int:
+    """Fields of a header without the blank ones at its end."""
+    return max((j + 1 for j, name in enumerate(header) if name.strip()), default=1)

@@ -1,0 +1,121 @@
+"""A square matrix of dissimilarities in a file, with or without names of its rows and columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError
+from kfrc_app.tables.delimited import Records, TextColumns, dot_is_decimal, is_data, read_records
+from kfrc_app.tables.dialect import find_dialect
+from kfrc_app.tables.numbers import Marks
+from kfrc_app.tables.parquet import MAGIC, parse_parquet
+from kfrc_app.tables.table import MIN_ROWS, read_bytes
+
+
+@dataclass(frozen=True)
+class Dissimilarities:
+    """A square matrix and the names of its rows.
+
+    Attributes
+    ----------
+    matrix : DataFrame of shape (n_rows, n_rows)
+    ids : ndarray of shape (n_rows,)
+    notes : tuple of str
+    """
+
+    matrix: pd.DataFrame
+    ids: NDArray[Any]
+    notes: tuple[str, ...]
+
+
+def read_dissimilarities(source: str, *, marks: Marks | None = None) -> Dissimilarities:
+    """Read an n × n matrix, with or without a header and a column of names.
+
+    Parameters
+    ----------
+    source : str
+    marks : Marks, optional
+        What is known of the marks within numbers.
+
+    Returns
+    -------
+    Dissimilarities
+
+    Raises
+    ------
+    DataError
+        If the file is not a complete square matrix of numbers, or a number can be read in two ways.
+    """
+    content = read_bytes(source)
+    found = _typed(content) if content[:4] == MAGIC else _delimited(content, marks or Marks())
+    columns = found.columns
+    inside = [name for name in columns.names if name != found.row_names]
+    if columns.n_rows != len(inside):
+        raise DataError(
+            f"a dissimilarity matrix has as many rows as columns, this file has {columns.n_rows} rows and "
+            f"{len(inside)} columns: for a table of measurements leave out --dissimilarity"
+        )
+    numbers = columns.numbers(inside, aside=set(columns.names) - set(inside))
+    if numbers.text:
+        wrong = next(iter(numbers.text.values()))
+        raise DataError(
+            f"{len(numbers.text)} column(s) of the dissimilarity matrix hold text instead of numbers, such as "
+            f"{wrong.place}"
+        )
+    values = np.column_stack([numbers.values[name] for name in inside])
+    n_missing = int(np.isnan(values).sum())
+    if n_missing:
+        raise DataError(f"the dissimilarity matrix has {n_missing} missing entries: all are needed")
+    if len(values) < MIN_ROWS:
+        raise DataError(f"the dissimilarity matrix has {len(values)} row(s): at least {MIN_ROWS} are needed")
+    ids = found.header if found.row_names is None else columns.text(found.row_names).tolist()
+    matrix = pd.DataFrame(values)
+    if ids is not None:
+        matrix.index, matrix.columns = pd.Index(ids), pd.Index(found.header or ids)
+    else:
+        ids = [str(k + 1) for k in range(len(values))]
+    return Dissimilarities(matrix, np.array(ids, dtype=object), (*columns.noticed, *numbers.notes))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Columns, which of them names the rows, and what the header calls the others."""
+
+    columns: Columns
+    row_names: str | None
+    header: list[str] | None
+
+
+def _typed(content: bytes) -> _Found:
+    columns = parse_parquet(content)
+    text = list(columns.numbers(columns.names).text)
+    if ROW_NAMES in columns.names:
+        text = [ROW_NAMES]
+    row_names = text[0] if len(text) == 1 and len(columns.names) == columns.n_rows + 1 else None
+    header = None if row_names is None else [name for name in columns.names if name != row_names]
+    return _Found(columns, row_names, header)
+
+
+def _delimited(content: bytes, marks: Marks) -> _Found:
+    dialect = find_dialect(content, marks)
+    records = read_records(dialect)
+    has_header = _has_header(records)
+    cells = records.columns if has_header else records.with_first()
+    # Positions as names: those of the matrix may repeat.
+    numbered = {str(j): column for j, column in enumerate(cells)}
+    columns = TextColumns(numbered, marks, dot_is_decimal(dialect), dialect.notes)
+    named = len(columns.names) == columns.n_rows + 1
+    header = [name.strip() for name in records.first][-(len(cells) - named) :] if has_header else None
+    return _Found(columns, "0" if named else None, header)
+
+
+def _has_header(records: Records) -> bool:
+    """A header shows by a name in it. If the names are numbers, the shape tells, or the corner above row names."""
+    width, n_records = len(records.columns), records.n_rows + 1
+    has_corner = n_records == width and not is_data(records.first[:1])
+    return records.named_rows or not is_data(records.first[1:] or records.first) or n_records == width + 1 or has_corner
