@@ -26,16 +26,17 @@ def test_collapse_is_foretold_in_words_and_numbers(run, collapsing_csv):
 
 def test_the_advice_works_when_followed(run, collapsing_csv, tmp_path):
     facts = run("diagnose", collapsing_csv, "-c", 4, "--json").document
-    tune, stay = facts["advice"]
+    choose, tune, stay = facts["advice"]
 
-    words = shlex.split(tune["command"])
-    assert words[0] == "kfrc"
-    words[words.index("OUT")] = str(tmp_path / "out")
-    fitted = run(*words[1:], "--json", "--no-report").document
-    assert fitted["status"] == "converged"
-    assert fitted["stability"]["stable"]
-    assert fitted["uniformity"] < 0.6
-    assert min(cluster["n_rows"] for cluster in fitted["clusters"]) > 10
+    for advice in (choose, tune):
+        words = shlex.split(advice["command"])
+        assert words[0] == "kfrc"
+        words[words.index("OUT")] = str(tmp_path / "out")
+        fitted = run(*words[1:], "--json", "--no-report", "--force").document
+        assert fitted["status"] == "converged"
+        assert fitted["stability"]["stable"]
+        assert fitted["uniformity"] < 0.6
+        assert min(cluster["n_rows"] for cluster in fitted["clusters"]) > 10
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -114,7 +114,7 @@ def test_what_was_chosen_is_said_and_recorded(run, iris_csv, iris_frame, tmp_pat
     expected = KFRC(3, n_starts=1, random_state=0).fit(iris_frame.drop(columns="species"))
     choice = ended.document["choice"]
     assert choice["n_candidates"] == len(expected.selection_["score"])
-    assert choice["support"] == expected.selection_support_
+    assert choice["same_partition_without_refit"] == expected.selection_support_
     assert choice["candidates"][0]["m"] == ended.document["m"] == expected.fuzzifier_.m
     shown = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--force", *LIGHT)
     assert "Chosen among" in shown.out

@@ -36,7 +36,7 @@ class Machines:
         self.folder = folder
         self.environment = {
             **os.environ,
-            "PYTHONPATH": str(HERE),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")])),
             "FAKE_SECONDS": "0.2",
             "FAKE_DIARY": str(folder / "diary"),
             "OMP_NUM_THREADS": "1",
@@ -232,3 +232,18 @@ def test_a_worker_without_the_tasks_code_stops_the_run_with_a_message(machines, 
     assert "workers cannot run the tasks" in errors
     assert n_shards(tmp_path / "out") == 0
     assert not StudyStore(tmp_path / "out").state().failures
+
+
+def test_a_terminated_run_ends_with_143_leaves_no_partial_file_and_resumes(machines, tmp_path, undisturbed):
+    out = tmp_path / "out"
+    client = machines.study("run", "synthetic", "--out", str(out), "--n-jobs", "2")
+    wait_until(lambda: n_shards(out) >= 2)
+    os.kill(client.pid, signal.SIGTERM)
+    code, _, errors = ended(client)
+    assert code == 128 + signal.SIGTERM
+    assert "the same command resumes" in errors
+    assert "Traceback" not in errors
+    assert n_shards(out) < fake_study.N_TASKS
+    assert not list(out.rglob(".tmp-*"))
+    told("run", "synthetic", "--out", out)
+    assert tables(out) == undisturbed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -23,7 +24,7 @@ from kfrc_app.cli.render import show_fit
 from kfrc_app.displays import ImportanceDisplay, SpectrumDisplay
 from kfrc_app.facts import comparison, summarize, summary_document, verdicts
 from kfrc_app.facts.agreement import agreement, has_majority_label, is_known
-from kfrc_app.facts.clusters import ambiguous_rows, sureness
+from kfrc_app.facts.clusters import ambiguous_rows, largest_memberships
 from kfrc_app.facts.comparison import compare_methods
 from kfrc_app.facts.diagnosis import standardized
 from kfrc_app.facts.importance import by_importance
@@ -31,7 +32,7 @@ from kfrc_app.facts.profiles import Profiles
 from kfrc_app.facts.stability import fuzzifier_outlooks, model_stability, stability
 from kfrc_app.facts.text import count, plain
 from kfrc_app.report import render_html
-from kfrc_app.report.sentences import choice_introduction, margin_sentence, support_sentence
+from kfrc_app.report.sentences import choice_introduction, margin_sentence
 
 EXPENSIVE = ("fuzzifier_path", "spectrum_of", "cluster_profiles", "reliability_facts", "fitted_gram")
 
@@ -183,32 +184,21 @@ def test_a_collapsed_fit_agrees_with_nothing(iris):
     assert "It did" in terminal(facts)
 
 
-@pytest.mark.parametrize(
-    ("support", "word"),
-    [
-        (1.0, "sure"),
-        (0.95, "sure"),
-        (0.9499, "fairly sure"),
-        (0.92, "fairly sure"),
-        (0.8, "fairly sure"),
-        (0.7, "fairly sure"),
-        (0.6999, "not sure, close to a coin toss"),
-        (0.5, "not sure, close to a coin toss"),
-        (0.4999, "not sure, no better than a coin toss"),
-        (0.0, "not sure, no better than a coin toss"),
-    ],
-)
-def test_terminal_report_and_document_call_the_judge_the_same(facts, support, word):
-    choice = replace(facts.choice, support=support)
-    assert choice.sureness == word
-    assert choice.doubtful == (support < 0.7)
-    assert support_sentence(choice).startswith(f"On {100 * support:.0f} % of resamples")
-    assert f": it is {word}." in support_sentence(choice)
+@pytest.mark.parametrize("share", [1.0, 0.7, 0.6999, 0.0])
+def test_a_share_without_a_refit_is_told_as_that_and_earns_no_praise(facts, share):
+    choice = replace(facts.choice, same_partition=share)
+    assert choice.doubtful == (share < 0.7)
     judged = replace(facts)
     judged.__dict__["choice"] = choice
-    assert f"the judge is {word}: the same partition in {support:.0%} of" in terminal(judged)
-    assert f": it is {word}." in render_html(judged)
-    assert summary_document(judged)["choice"]["sureness"] == word
+    sentence = choice.resampling
+    expected = f"without refitting, the judge prefers the same partition in {100 * share:.0f} % of the resamples"
+    assert f"{expected}: this says nothing about whether groups exist" in sentence
+    assert ("could have led to other clusters" in sentence) == choice.doubtful
+    for text in (render_html(judged), terminal(judged)):
+        assert sentence in " ".join(text.split())
+    assert summary_document(judged)["choice"]["same_partition_without_refit"] == share
+    for text in (sentence, terminal(judged), json.dumps(summary_document(judged))):
+        assert not re.search(r"\bsure|\breliab", text)
 
 
 def test_a_model_that_is_no_mixture_is_not_called_one(facts, iris):
@@ -242,27 +232,27 @@ def test_a_small_lead_is_said_to_be_small(facts):
     assert "nearly as well" not in margin_sentence(replace(facts.choice, margin=0.0101))
 
 
-def test_rows_are_clear_from_nine_tenths_and_unsure_below_six():
+def test_largest_memberships_are_high_from_nine_tenths_and_low_below_six():
     largest = np.array([1.0, 0.9, 0.8999, 0.6, 0.5999, 0.5])
-    found = sureness(np.column_stack([largest, 1 - largest]))
-    assert (found.n_clear, found.n_likely, found.n_unsure) == (2, 2, 2)
+    found = largest_memberships(np.column_stack([largest, 1 - largest]))
+    assert (found.n_high, found.n_middle, found.n_low) == (2, 2, 2)
     words = [verdicts.grade(u, verdicts.MEMBERSHIP) for u in largest]
-    assert words == ["clear", "clear", "likely", "likely", "unsure", "unsure"]
-    assert (verdicts.CLEAR, verdicts.UNSURE) == (0.9, 0.6)
+    assert words == ["high", "high", "middle", "middle", "low", "low"]
+    assert (verdicts.HIGH, verdicts.LOW) == (0.9, 0.6)
 
 
 def test_terminal_report_and_document_count_the_same_rows(facts, model):
-    surest = model.memberships_.max(axis=1)
-    clear, unsure = int((surest >= 0.9).sum()), int((surest < 0.6).sum())
-    assert 0 < unsure < clear
-    printed, page, document = terminal(facts), render_html(facts), summary_document(facts)["sureness"]
-    likely = 150 - clear - unsure
-    assert (document["clear"], document["likely"], document["unsure"]) == (clear, likely, unsure)
-    assert f"clear   0.9 and more  {clear} rows" in printed
-    assert f"{clear} / {likely} / {unsure}" in page
+    largest = model.memberships_.max(axis=1)
+    high, low = int((largest >= 0.9).sum()), int((largest < 0.6).sum())
+    assert 0 < low < high
+    printed, page, document = terminal(facts), render_html(facts), summary_document(facts)["largest_memberships"]
+    middle = 150 - high - low
+    assert (document["high"], document["middle"], document["low"]) == (high, middle, low)
+    assert f"high    0.9 and more  {high} rows" in printed
+    assert f"{high} / {middle} / {low}" in page
 
 
-def test_ambiguous_rows_are_the_least_sure_of_those_not_clear(model):
+def test_ambiguous_rows_have_the_smallest_largest_memberships_below_high(model):
     surest = model.memberships_.max(axis=1)
     rows = ambiguous_rows(model)
     assert [row.position for row in rows] == np.argsort(surest, kind="stable")[: len(rows)].tolist()
@@ -344,9 +334,9 @@ def test_every_fuzzifier_has_an_outlook():
             assert found.threshold == t.threshold(3)
             assert found.critical_m == t.critical_m(3, leading)
             assert found.collapses == (t.m >= t.critical_m(3, leading))
-            assert found.safe_m <= t.m
+            assert found.advised_m <= t.m
             if np.isfinite(found.critical_m):
-                assert found.safe_m < found.critical_m
+                assert found.advised_m < found.critical_m
     assert [found.name for found in fuzzifier_outlooks(3, 0.1)] == list(Fuzzifier.registry)
 
 

@@ -28,7 +28,6 @@ from kfrc_app.report.sentences import (
     count_sentences,
     margin_sentence,
     reliability_sentences,
-    support_sentence,
 )
 
 HOSTILE = [
@@ -91,9 +90,9 @@ def collapsing(wine_frame):
 
 
 def test_headline_states_the_numbers_of_the_model(facts, model):
-    expected = f"3 clusters; {round(model.effective_n_features_)} of 13 columns carry the structure"
-    assert headline(facts).sentence == f"{expected}; safe at any fuzzifier"
-    assert headline(facts).verdict == "safe"
+    expected = f"3 clusters; {round(model.effective_n_features_)} of 13 columns carry the weight"
+    assert headline(facts).sentence == f"{expected}; no fuzzifier value collapses them"
+    assert headline(facts).verdict == "stable"
     text = " ".join(headline(facts).points)
     assert f"{int((model.memberships_.max(axis=1) >= 0.9).sum())} of 178 rows" in text
     assert f"{model.eigenvalues_[0]:.3f}" in text
@@ -116,7 +115,7 @@ def test_facts_equal_attributes(facts, model, wine_frame):
     assert [start.criterion_value for start in starts] == [c.criterion_value for c in model.search_.candidates]
     assert [start.won for start in starts].index(True) == model.search_.best
     least = facts.ambiguous[0]
-    assert least.surest == model.memberships_.max(axis=1).min()
+    assert least.largest == model.memberships_.max(axis=1).min()
     assert least.position == model.memberships_.max(axis=1).argmin()
     assert facts.ids[least.position] == str(least.position)
 
@@ -204,7 +203,7 @@ def test_path_collapses_where_theory_says(collapsing, wine_frame):
     assert {step["n_distinct"] for step in below} == {3}
     assert {step["n_distinct"] for step in above} == {1}
     assert headline(facts).verdict == "limited"
-    assert "safe up to a fuzzifier of 3.07" in headline(facts).sentence
+    assert "no collapse below a fuzzifier of 3.07" in headline(facts).sentence
     assert "All columns count alike" in " ".join(headline(facts).points)
     kinds = [mark["kind"] for mark in path_chart(facts.path, low=1.0, bounded=False)["marks"]]
     assert kinds == ["fit", "merge", "collapse"]
@@ -385,7 +384,7 @@ def text_of(page, section):
 def test_choice_equals_attributes(chosen, chosen_facts):
     selection = chosen_facts.choice
     assert selection.n_candidates == len(chosen.selection_["score"])
-    assert (selection.support, selection.margin) == (chosen.selection_support_, chosen.selection_margin_)
+    assert (selection.same_partition, selection.margin) == (chosen.selection_support_, chosen.selection_margin_)
     assert selection.judge == chosen.opinion_.name
     assert selection.settings == ("level", "max_anisotropy", "m")
     for k, row in enumerate(selection.candidates):
@@ -403,7 +402,7 @@ def test_choice_is_told_in_words(chosen, chosen_facts):
     for words in (
         "No labels were used",
         "mixture model",
-        f"On {100 * chosen.selection_support_:.0f} % of resamples",
+        f"the same partition in {100 * chosen.selection_support_:.0f} % of the resamples",
         f"chosen among {n_candidates} candidates",
         f"The best 10 of {n_candidates} are listed",
         "1 (chosen)",
@@ -433,21 +432,6 @@ def test_fixed_settings_have_no_choice_to_show(facts, page):
     for section in ("choice", "reliability"):
         assert f'id="{section}"' not in page
         assert f'href="#{section}"' not in page
-
-
-@pytest.mark.parametrize(
-    ("support", "words", "warning"),
-    [
-        (1.0, "it is sure", False),
-        (0.8, "fairly sure", False),
-        (0.6, "close to a coin toss", True),
-        (0.2, "no better than a coin toss", True),
-    ],
-)
-def test_support_is_told_in_words(chosen_facts, support, words, warning):
-    choice = replace(chosen_facts.choice, support=support)
-    assert words in support_sentence(choice)
-    assert choice.doubtful == warning
 
 
 def test_judge_without_a_mixture_is_named(chosen_facts):
@@ -507,7 +491,7 @@ def test_reliability_curve_is_drawn_with_its_numbers(chosen_facts):
     text = text_of(page, "reliability")
     assert "labels not used" in text
     assert "memberships=“posterior”" in text
-    assert 'aria-label="Reliability curve' in page
+    assert 'aria-label="Memberships against probabilities' in page
     chart = reliability_chart(chosen_facts.reliability)
     assert [series["kind"] for series in chart["series"]] == ["label_share", "probability"]
     for series in chart["series"]:
@@ -529,7 +513,7 @@ def test_posterior_memberships_need_no_curve(wine_frame):
     assert facts.reliability.bins == ()
     page = render_html(facts)
     assert "are the judge’s probabilities" in text_of(page, "reliability")
-    assert "Reliability curve" not in page
+    assert "Memberships against probabilities" not in page
     assert "minimize the fuzzy objective" in text_of(page, "fuzzifier")
     labeled = summarize(model, wine_frame, labels=load_wine().target).reliability
     assert [series["kind"] for series in reliability_chart(labeled)["series"]] == ["label_share"]
@@ -537,5 +521,5 @@ def test_posterior_memberships_need_no_curve(wine_frame):
 
 def test_limited_fit_below_its_critical_value_is_called_safe_there(collapsing, wine_frame):
     page = render_html(summarize(collapsing, wine_frame))
-    assert "Safe at this fuzzifier." in page
+    assert "No collapse at this fuzzifier." in page
     assert "m = 1.3 lies below the critical m* = 3.07" in page
