@@ -1,4 +1,4 @@
-"""Fuzzy c-means on wine: memberships of every row and where they are unsure.
+"""Fuzzy c-means on wine: memberships of every row and where they are mixed.
 
 Run ``python examples/fcm.py``; the figure goes to ``kfrc-demo/fcm.png``.
 """

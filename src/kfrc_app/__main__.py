@@ -5,12 +5,18 @@ from __future__ import annotations
 import sys
 
 from kfrc_app._missing import missing_package
+from kfrc_app.cli.termination import orderly_termination
 
 MISSING_PACKAGE = 1
 
 
 def main() -> None:
     """Run the ``kfrc`` program."""
+    with orderly_termination():
+        _run()
+
+
+def _run() -> None:
     try:
         from kfrc_app.cli.main import app
     except ModuleNotFoundError as error:

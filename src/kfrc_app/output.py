@@ -1,15 +1,15 @@
-"""Output that appears complete or not at all: files are staged beside their place, then renamed."""
+"""Output that appears complete or not at all: it is staged beside its place, then renamed."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import uuid
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from kfrc.exceptions import KFRCError
+from kfrc_app import _swap
 
 
 class OutputError(KFRCError):
@@ -27,6 +27,7 @@ def check_output(path: Path, *, force: bool, folder: bool) -> None:
     folder : bool
         Whether the output is a folder or a single file.
     """
+    mend_output(path)
     if path.exists() and path.is_dir() != folder:
         kind = "a file, not a folder" if folder else "a folder, not a file"
         raise OutputError(f"{path} is {kind}: choose another name")
@@ -35,17 +36,45 @@ def check_output(path: Path, *, force: bool, folder: bool) -> None:
     parent = _existing_parent(path)
     if not parent.is_dir():
         raise OutputError(f"{path} cannot be made: {parent} is not a folder")
-    if not os.access(parent, os.W_OK):
-        raise OutputError(f"{path} cannot be made: no permission to write in {parent}")
+    place = path if path.is_dir() else parent
+    if not os.access(place, os.W_OK):
+        raise OutputError(f"{path} cannot be made: no permission to write in {place}")
+
+
+def mend_output(path: Path) -> None:
+    """Finish or undo what a run that was killed had begun to write, so that a path holds one whole run again.
+
+    Parameters
+    ----------
+    path : Path
+        A folder or file of results, also one that has gone missing.
+
+    Raises
+    ------
+    OutputError
+        If there is something to mend and that is not possible.
+    """
+    target = _followed(path)
+    if not _swap.needs_mending(target):
+        return
+    try:
+        with _swap.alone_in(target.parent) as alone:
+            _swap.mend(target, clean=alone)
+    except OSError as error:
+        raise OutputError(
+            f"a run was killed while it wrote {path}, and that cannot be mended: {error.strerror or error}"
+        ) from None
 
 
 def write_folder(
     path: Path, files: Mapping[str, str | bytes], *, force: bool = False, obsolete: tuple[str, ...] = ()
 ) -> None:
-    """Write all files or none.
+    """Write all files or none, also if the process is killed on the way.
 
-    A new folder is staged under a temporary name beside its place and renamed. With ``force`` an existing folder keeps
-    the files it has under other names; the staged ones replace their namesakes one by one, once all are complete.
+    The new folder is made complete under a temporary name beside its place. With ``force`` it takes the place of an
+    existing one by renames, and what that one holds under other names is carried over. In a folder that cannot be moved
+    (the working directory, a mount point, or one of somebody else) the files are exchanged one by one: after a kill at
+    that moment some are missing until the next command mends it, but files of two runs are never mixed.
 
     Parameters
     ----------
@@ -62,27 +91,22 @@ def write_folder(
         If the folder exists and ``force`` is not set, or the files cannot be written.
     """
     check_output(path, force=force, folder=True)
-    made = _missing_parents(path)
-    staged = _staging(path)
-    done = False
-    try:
-        staged.mkdir(parents=True)
-        for name, content in files.items():
-            _write(staged / name, content)
-        if path.exists():
-            for name in files:
-                os.replace(staged / name, path / name)
-            for name in set(obsolete) - set(files):
-                (path / name).unlink(missing_ok=True)
-        else:
-            os.rename(staged, path)
-        done = True
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
-        if not done:
-            _remove_empty(made)
+    target = _followed(path)
+    names = {*files, *obsolete}
+    for name in names:
+        if (target / name).is_dir():
+            raise OutputError(f"{path / name} is a folder, and a file of that name is to be written: move it away")
+    with _making(path, target) as alone:
+        replaced = False
+        try:
+            if not target.exists() or _swap.is_movable(target):
+                with _staged(_swap.beside(target), files) as staged:
+                    replaced = _swap.swap_folder(staged, target, names)
+            if not replaced:
+                with _staged(_swap.inside(target), files) as staged:
+                    _swap.exchange_files(staged, target, names)
+        finally:
+            _swap.mend(target, clean=alone)
 
 
 def write_file(path: Path, content: str, *, force: bool = False) -> None:
@@ -96,17 +120,9 @@ def write_file(path: Path, content: str, *, force: bool = False) -> None:
         Whether an existing file may be replaced.
     """
     check_output(path, force=force, folder=False)
-    made = _missing_parents(path)
-    done = False
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content, temporary=_staging(path))
-        done = True
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        if not done:
-            _remove_empty(made)
+    target = _followed(path)
+    with _making(path, target):
+        replace_file(target, content, temporary=_swap.beside(target))
 
 
 def replace_file(path: Path, content: str | bytes, *, temporary: Path) -> None:
@@ -130,12 +146,7 @@ def replace_file(path: Path, content: str | bytes, *, temporary: Path) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    with suppress(OSError):  # the rename made durable, where folders can be synchronized
-        descriptor = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    _swap.sync_folder(path.parent)
 
 
 def _write(path: Path, content: str | bytes) -> None:
@@ -147,9 +158,42 @@ def _write(path: Path, content: str | bytes) -> None:
         os.fsync(file.fileno())  # a full disk or a failing one shows here, before anything is renamed
 
 
-def _staging(path: Path) -> Path:
-    """A name beside a path under which its content is made complete."""
-    return path.parent / f".{path.name}.{uuid.uuid4().hex[:8]}.partial"
+@contextmanager
+def _making(path: Path, target: Path) -> Iterator[bool]:
+    """The parents of a place, kept if something was put there; yields whether no other run writes there meanwhile."""
+    made = _missing_parents(target)
+    done = False
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _swap.alone_in(target.parent) as alone:
+            yield alone
+        done = True
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        if not done:
+            _remove_empty(made)
+
+
+@contextmanager
+def _staged(folder: Path, files: Mapping[str, str | bytes]) -> Iterator[Path]:
+    """A complete folder for the time of a block, unless that gives it another name."""
+    try:
+        folder.mkdir()
+        for name, content in files.items():
+            _write(folder / name, content)
+        _swap.sync_folder(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _followed(path: Path) -> Path:
+    """Where symbolic links lead: they stay, and what they point to is replaced."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        raise OutputError(f"{path} is a symbolic link that leads to itself: choose another name") from None
 
 
 def _existing_parent(path: Path) -> Path:

@@ -221,7 +221,7 @@ def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) 
         return (
             f"{opening} <= 1: with the {t.label} fuzzifier 1/{n_clusters} everywhere is a stable solution here for "
             f"every m >= m* = {critical:.4g} (m = {t.m:g} was used). Use m < {critical:.4g}, another fuzzifier, or "
-            "KFRC, which looks for bandwidths that cannot collapse"
+            "KFRC.paper, which looks for bandwidths with which no m collapses"
         )
     return (
         f"{opening} > 1, so the uniform solution is not stable (m = {t.m:g} < m* = {critical:.4g}) and the run was "

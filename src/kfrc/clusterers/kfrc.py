@@ -177,12 +177,15 @@ class KFRC(FuzzyClusterer):
         no bound on the anisotropy if nothing was searched.
     selection_ : dict of ndarray or None
         One entry per candidate of an automatic choice, best first: ``score`` (agreement with the judge), ``wins``
-        (share of resamples in which it agrees best), and the settings; ``pandas.DataFrame(selection_)`` is a table.
+        (share of resamples of the rows in which it agrees best, without a refit), and the settings;
+        ``pandas.DataFrame(selection_)`` is a table.
     selection_margin_ : float or None
         Lead of the chosen candidate's score over the next.
     selection_support_ : float or None
-        Share of resamples of the rows in which the judge stays with the partition: near 1 it is sure, near 0.5 it
-        tosses a coin.
+        Share of resamples of the rows in which the judge prefers an opinion with the same partition. The opinions stay
+        as they are and their evidence row by row is drawn again: nothing is fitted again. A small share says that the
+        judge's preference hangs on a few rows. A large share says nothing about whether groups exist, or whether other
+        data would lead to the same clusters: it is large on white noise as well.
     opinion_ : Opinion or None
         What the judge believes: the kind of mixture, its evidence, and its probabilities.
     cluster_count_ : dict of ndarray or None

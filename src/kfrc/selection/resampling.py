@@ -1,4 +1,4 @@
-"""Resampled rows: how sure a choice is."""
+"""Resampled rows, on which fixed opinions and clusterings are compared again; nothing is fitted again."""
 
 from __future__ import annotations
 

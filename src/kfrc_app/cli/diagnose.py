@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from typing import Any
 
@@ -38,7 +39,7 @@ def diagnose(
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Say before clustering whether it would collapse, for every fuzzifier, and what to do."""
+    """Say before clustering at which m it collapses, for every fuzzifier, and what to do."""
     n_clusters = options.parse_clusters(clusters)
     found = read_table(
         data,
@@ -60,7 +61,7 @@ def diagnose(
 
         with warnings_as_notes(notes):
             result = diagnosis.diagnose(found.data, n_clusters, make=make, notes=notes)
-    command = options.command_line(context, verb="fit", only=_SHARED_WITH_FIT) + " -o OUT"
+    command = options.command_line(context, verb="fit", only=_SHARED_WITH_FIT)
     facts = _facts(result, command, notes)
     say_notes(notes)
     if json:
@@ -70,7 +71,17 @@ def diagnose(
 
 
 def _facts(result: Diagnosis, command: str, notes: list[str]) -> dict[str, Any]:
-    advice = [asdict(item) | ({"command": command} if item.command else {}) for item in result.advice]
+    advice = [
+        {
+            "text": item.text,
+            "command": None
+            if item.fit_options is None
+            else shlex.join([*shlex.split(command), *item.fit_options, "-o", "OUT"]),
+            "fuzzifier": item.fuzzifier,
+            "m": item.m,
+        }
+        for item in result.advice
+    ]
     return {
         "n_rows": result.n_rows,
         "n_columns": result.n_columns,
@@ -101,7 +112,7 @@ def _show(console: Console, result: Diagnosis, facts: dict[str, Any]) -> None:
     line(console, result.verdict)
     _show_outlook(console, "Plain squared distances, standardized columns", result.plain)
     if result.tuned is not None:
-        _show_outlook(console, "Tuned bandwidths", result.tuned)
+        _show_outlook(console, "Bandwidths tuned for λ₁ ≥ τ", result.tuned)
     line(console, "τ: with λ₁ ≥ τ no m collapses.  m*: collapses from this m on.", "dim")
     heading(console, "What to do")
     for item in facts["advice"]:
@@ -115,7 +126,7 @@ def _show_outlook(console: Console, distances: str, outlook: Outlook) -> None:
     rows = []
     for found in outlook.fuzzifiers:
         never = found.never_collapses
-        verdict = "safe at any m" if never else "collapses" if found.collapses else "safe below m*"
+        verdict = "at no m" if never else "at its usual m" if found.collapses else "only from m* on"
         rows.append(
             [
                 words(found.name),
@@ -125,5 +136,5 @@ def _show_outlook(console: Console, distances: str, outlook: Outlook) -> None:
                 verdict,
             ]
         )
-    titles = [("fuzzifier", "left"), ("τ", "right"), ("m*", "right"), ("usual m", "right"), ("", "left")]
+    titles = [("fuzzifier", "left"), ("τ", "right"), ("m*", "right"), ("usual m", "right"), ("collapses", "left")]
     table(console, titles, rows)

@@ -1,4 +1,4 @@
-"""The ``kfrc`` program: its verbs, and how problems end it (0 fine, 1 a problem with the data, 2 wrong usage)."""
+"""The ``kfrc`` program: its verbs, and how it ends (0 fine, 1 bad data, 2 wrong usage, 143 by SIGTERM)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from kfrc_app._missing import missing_package
 from kfrc_app.cli import compare, demo, diagnose, fit, predict, study
 from kfrc_app.cli.console import say_problem
+from kfrc_app.cli.termination import orderly_termination
 
 DATA_PROBLEM = 1
 
@@ -21,7 +22,8 @@ class Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
         try:
-            return super().invoke(ctx)
+            with orderly_termination():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise  # the reader of our output left: no problem of the data
         except ModuleNotFoundError as error:
@@ -60,7 +62,7 @@ def main(
         bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Fuzzy clustering that does not collapse: which rows belong together, how surely, and which columns matter."""
+    """Fuzzy clustering with tuned bandwidths: which rows belong together, to what degree, by which columns."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a bar or a Greek letter gets a question mark instead of an error.
         if hasattr(stream, "reconfigure"):

@@ -14,7 +14,7 @@ from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.results import membership_table, to_csv
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.models import load_model
-from kfrc_app.output import check_output, write_file
+from kfrc_app.output import check_output, mend_output, write_file
 from kfrc_app.tables import DataError, read_new_rows
 
 
@@ -35,7 +35,9 @@ def predict(
     if out is not None:
         out = options.as_path(out)
         check_output(out, force=force, folder=False)
-    fitted = load_model(options.as_path(model))
+    source = options.as_path(model)
+    mend_output(source.parent)  # a run may have been killed while it replaced this folder
+    fitted = load_model(source)
     names = [str(name) for name in getattr(fitted, "feature_names_in_", ())]
     if not names:
         # A dissimilarity matrix without names: its columns are counted, not named.

@@ -15,12 +15,12 @@ from kfrc_app.cli.console import one_line
 from kfrc_app.facts import Facts
 from kfrc_app.facts.agreement import Agreement
 from kfrc_app.facts.choice import Choice, CountChoice
-from kfrc_app.facts.clusters import Cluster, Sureness
+from kfrc_app.facts.clusters import Cluster, LargestMemberships
 from kfrc_app.facts.fit import Fit
 from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.stability import Stability
 from kfrc_app.facts.text import DASH, count, words
-from kfrc_app.facts.verdicts import CLEAR, MEMBERSHIP, UNSURE
+from kfrc_app.facts.verdicts import HIGH, LOW, MEMBERSHIP
 
 BAR_WIDTH = 24
 NARROW = 80
@@ -94,11 +94,11 @@ def show_fit(console: Console, facts: Facts) -> None:
     if facts.cluster_count is not None:
         _show_count(console, facts.cluster_count, alone=facts.choice is None)
     if facts.choice is not None:
-        _show_support(console, facts.choice)
+        _show_resampling(console, facts.choice)
     if facts.stability is not None:
         _show_stability(console, facts.stability, facts.fit, facts.n_clusters)
     _show_clusters(console, facts.clusters)
-    _show_sureness(console, facts.sureness, facts.fit)
+    _show_largest(console, facts.largest_memberships, facts.fit)
     if facts.agreement is not None:
         _show_agreement(console, facts.agreement)
 
@@ -148,10 +148,9 @@ def _show_count(console: Console, found: CountChoice, *, alone: bool) -> None:
     line(console, f"number of clusters, with evidence relative to the best: {behind}")
 
 
-def _show_support(console: Console, choice: Choice) -> None:
-    if choice.support is not None:
-        share = f"the same partition in {choice.support:.0%} of resamples of the rows"
-        line(console, f"the judge is {choice.sureness}: {share}")
+def _show_resampling(console: Console, choice: Choice) -> None:
+    if choice.resampling:
+        line(console, choice.resampling, "yellow" if choice.doubtful else "")
 
 
 def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters: int) -> None:
@@ -167,10 +166,11 @@ def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters
     if fit.collapsed:
         line(console, "It did: every membership is the same, and nothing was found. The notes say why.", "bold red")
     elif stability.stable:
-        line(console, "λ₁ ≥ τ: no. No value of the fuzzifier m collapses.", "green")
+        line(console, "λ₁ ≥ τ: no. With these bandwidths no value of the fuzzifier m collapses.")
     else:
         critical = f"m* = {stability.critical_m:.3f}"
-        line(console, f"λ₁ < τ: yes, at every m from {critical} on (m = {fit.m:g} was used).", "yellow")
+        used = f"(m = {fit.m:g} was used)"
+        line(console, f"λ₁ < τ: yes, at every m from {critical} on with these bandwidths {used}.", "yellow")
 
 
 def _show_clusters(console: Console, clusters: Sequence[Cluster]) -> None:
@@ -182,16 +182,16 @@ def _show_clusters(console: Console, clusters: Sequence[Cluster]) -> None:
     )
 
 
-def _show_sureness(console: Console, sureness: Sureness, fit: Fit) -> None:
-    clear, likely, unsure = (found.word for found in MEMBERSHIP)
-    heading(console, "How sure are the rows? (largest membership of a row)")
+def _show_largest(console: Console, found: LargestMemberships, fit: Fit) -> None:
+    high, middle, low = (grade.word for grade in MEMBERSHIP)
+    heading(console, "Largest membership of each row (it depends on m)")
     table(
         console,
         [("", "left"), ("", "left"), ("", "right")],
         [
-            [clear, f"{CLEAR:g} and more", count(sureness.n_clear, "row")],
-            [likely, f"{UNSURE:g} to {CLEAR:g}", count(sureness.n_likely, "row")],
-            [unsure, f"below {UNSURE:g}", count(sureness.n_unsure, "row")],
+            [high, f"{HIGH:g} and more", count(found.n_high, "row")],
+            [middle, f"{LOW:g} to {HIGH:g}", count(found.n_middle, "row")],
+            [low, f"below {LOW:g}", count(found.n_low, "row")],
         ],
     )
     line(console, f"uniformity index U = {fit.uniformity:.3f} (0: every row in one cluster, 1: all memberships 1/c)")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from kfrc_app.cli.console import messages, one_line, say_notes, say_problem
+from kfrc_app.cli.termination import Terminated, orderly_termination
+from kfrc_app.output import OutputError, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,14 +133,14 @@ def tables(folder: Folder) -> None:
     with _told():
         store, records = _load(folder)
     made = build_tables(records, str(store.settings["study"]))
+    texts = {name: to_markdown(table) for name, table in made.items()}
+    files = {f"{name}.md": text for name, text in texts.items()}
+    files |= {f"{name}.tex": to_latex(table) for name, table in made.items()}
+    files |= {f"{name}.csv": table.to_csv(index=False, lineterminator="\n") for name, table in made.items()}
     with _told():
-        target = folder / "tables"
-        target.mkdir(exist_ok=True)
-        for name, table in made.items():
-            (target / f"{name}.md").write_text(to_markdown(table), encoding="utf-8")
-            (target / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
-            (target / f"{name}.csv").write_text(table.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
-            typer.echo(f"## {name}\n\n{to_markdown(table)}")
+        write_folder(folder / "tables", files, force=True)
+    for name, text in texts.items():
+        typer.echo(f"## {name}\n\n{text}")
 
 
 @app.command()
@@ -186,7 +188,9 @@ def figures(folder: Folder) -> None:
     with _told():
         store, records = _load(folder)
     study, data_dir = str(store.settings["study"]), store.settings["data"]
-    for path in draw_figures(records, study, folder / "figures", data_dir=data_dir):
+    with _told():
+        paths = draw_figures(records, study, folder / "figures", data_dir=data_dir)
+    for path in paths:
         typer.echo(str(path))
 
 
@@ -243,13 +247,17 @@ def _told() -> Iterator[None]:
     from kfrc_app.study.store import SettingsError, StudyError
 
     try:
-        yield
+        with orderly_termination():
+            yield
     except SettingsError as error:
         _stop(str(error), code=2)
-    except (StudyError, OSError) as error:
+    except (StudyError, OutputError, OSError) as error:
         _stop(str(error), code=1)
     except KeyboardInterrupt:
         _stop("interrupted; finished tasks are kept, and the same command resumes", code=1)
+    except Terminated:
+        say_problem("terminated; finished tasks are kept, and the same command resumes")
+        raise
 
 
 def _stop(message: str, *, code: int) -> NoReturn:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MembershipDisplay(Display):
-    """Memberships as a heat map: one line per row of the data, sorted by cluster, surest first.
+    """Memberships as a heat map: one line per row of the data, sorted by cluster, largest membership first.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class MembershipDisplay(Display):
     >>> X = load_iris().data
     >>> display = MembershipDisplay.from_estimator(KFRC(3, level=1.0, random_state=0).fit(X), X)
     >>> display.ax_.get_ylabel()
-    '150 rows, by cluster, surest first'
+    '150 rows, by cluster, largest membership first'
     """
 
     image_: AxesImage
@@ -94,7 +94,7 @@ class MembershipDisplay(Display):
         ax.set_xticks(range(n_clusters))
         ax.set_xlabel("cluster")
         ax.set_yticks([])
-        ax.set_ylabel(f"{n_rows} rows, by cluster, surest first")
+        ax.set_ylabel(f"{n_rows} rows, by cluster, largest membership first")
         hide_spines(ax, "top", "right", "bottom", "left")
         self.figure_.colorbar(self.image_, ax=ax, label="membership")
         return self

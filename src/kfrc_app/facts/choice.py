@@ -12,7 +12,7 @@ from kfrc.clusterers import FuzzyClusterer
 from kfrc.fitting import is_auto
 from kfrc.mixtures import Mixture
 from kfrc_app.facts.text import plain
-from kfrc_app.facts.verdicts import DOUBTFUL, SUPPORT, grade
+from kfrc_app.facts.verdicts import DOUBTFUL
 
 N_CANDIDATES = 10
 """Candidates of an automatic choice that are listed, best first."""
@@ -37,8 +37,9 @@ class Choice:
     n_candidates : int
     margin : float or None
         Lead of the best candidate in score; None if there is no other.
-    support : float or None
-        Share of resamples of the rows in which the judge stays with its partition.
+    same_partition : float or None
+        Share of resamples of the rows in which the judge prefers an opinion with the same partition. Nothing is fitted
+        again: a small share speaks against the partition, a large one does not speak for it.
     below_critical : bool
         Whether every m that was compared lies below its critical value.
     varying : tuple of str
@@ -53,20 +54,26 @@ class Choice:
     n_rows: int
     n_candidates: int
     margin: float | None
-    support: float | None
+    same_partition: float | None
     below_critical: bool
     varying: tuple[str, ...]
     candidates: tuple[dict[str, Any], ...]
 
     @property
-    def sureness(self) -> str:
-        """What the judge is, in words; empty if its support is not known."""
-        return "" if self.support is None else grade(self.support, SUPPORT)
+    def resampling(self) -> str:
+        """What became of the judge's opinion on resampled rows, and what that does not say; empty if not known."""
+        if self.same_partition is None:
+            return ""
+        doubt = ", but slightly different data could have led to other clusters" if self.doubtful else ""
+        return (
+            "On resampled rows, without refitting, the judge prefers the same partition in "
+            f"{100 * self.same_partition:.0f} % of the resamples: this says nothing about whether groups exist{doubt}."
+        )
 
     @property
     def doubtful(self) -> bool:
         """Whether a reader should be warned."""
-        return self.support is not None and self.support < DOUBTFUL
+        return self.same_partition is not None and self.same_partition < DOUBTFUL
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class CountCandidate:
     behind : float
         Evidence minus the most evidence: zero or less.
     wins : float
-        Share of resamples of the rows in which it has the most evidence.
+        Share of resamples of the rows in which it has the most evidence; nothing is fitted again.
     chosen : bool
     """
 
@@ -132,7 +139,7 @@ def choice_facts(model: FuzzyClusterer) -> Choice | None:
         n_rows=len(opinion.posterior),
         n_candidates=n_candidates,
         margin=plain(model.selection_margin_),
-        support=plain(model.selection_support_),
+        same_partition=plain(model.selection_support_),
         below_critical=bool(np.all(table["m"] < table["critical_m"])),
         varying=tuple(name for name in ("kernel", "criterion") if len(np.unique(table[name])) > 1),
         candidates=tuple(

@@ -1,4 +1,4 @@
-"""The clusters and how sure their rows are."""
+"""The clusters, and how large the largest memberships of their rows are."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import FloatArray
-from kfrc_app.facts.verdicts import CLEAR, UNSURE
+from kfrc_app.facts.verdicts import HIGH, LOW
 
 N_AMBIGUOUS = 20
-"""Rows that are listed as least sure."""
+"""Rows that are listed as lying between clusters."""
 
 
 @dataclass(frozen=True)
@@ -42,22 +42,22 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Sureness:
-    """How many rows are how sure, by their largest membership.
+class LargestMemberships:
+    """How many rows have a high, a middle and a low largest membership.
 
     Attributes
     ----------
-    n_clear, n_likely, n_unsure : int
+    n_high, n_middle, n_low : int
     """
 
-    n_clear: int
-    n_likely: int
-    n_unsure: int
+    n_high: int
+    n_middle: int
+    n_low: int
 
 
 @dataclass(frozen=True)
 class AmbiguousRow:
-    """A row that is not clear.
+    """A row without a high membership.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class AmbiguousRow:
     memberships: tuple[float, ...]
 
     @property
-    def surest(self) -> float:
+    def largest(self) -> float:
         """The largest membership."""
         return max(self.memberships)
 
@@ -78,17 +78,17 @@ class AmbiguousRow:
 def cluster_facts(model: FuzzyClusterer) -> tuple[Cluster, ...]:
     """The clusters of a fitted model."""
     U = model.memberships_
-    surest = U.max(axis=1)
+    largest = U.max(axis=1)
     found = []
     for i in range(U.shape[1]):
         rows = model.labels_ == i
-        mean = float(surest[rows].mean()) if rows.any() else None
+        mean = float(largest[rows].mean()) if rows.any() else None
         found.append(Cluster(i, int(rows.sum()), float(U[:, i].sum()), mean))
     return tuple(found)
 
 
-def sureness(U: FloatArray) -> Sureness:
-    """How many rows are clear, likely and unsure.
+def largest_memberships(U: FloatArray) -> LargestMemberships:
+    """How many rows have a high, a middle and a low largest membership.
 
     Parameters
     ----------
@@ -97,20 +97,20 @@ def sureness(U: FloatArray) -> Sureness:
     Examples
     --------
     >>> import numpy as np
-    >>> from kfrc_app.facts.clusters import sureness
-    >>> sureness(np.array([[0.9, 0.1], [0.89, 0.11], [0.6, 0.4], [0.5, 0.5]]))
-    Sureness(n_clear=1, n_likely=2, n_unsure=1)
+    >>> from kfrc_app.facts.clusters import largest_memberships
+    >>> largest_memberships(np.array([[0.9, 0.1], [0.89, 0.11], [0.6, 0.4], [0.5, 0.5]]))
+    LargestMemberships(n_high=1, n_middle=2, n_low=1)
     """
-    surest = U.max(axis=1)
-    n_clear, n_unsure = int((surest >= CLEAR).sum()), int((surest < UNSURE).sum())
-    return Sureness(n_clear, len(surest) - n_clear - n_unsure, n_unsure)
+    largest = U.max(axis=1)
+    n_high, n_low = int((largest >= HIGH).sum()), int((largest < LOW).sum())
+    return LargestMemberships(n_high, len(largest) - n_high - n_low, n_low)
 
 
 def ambiguous_rows(model: FuzzyClusterer) -> tuple[AmbiguousRow, ...]:
-    """The rows whose largest membership is smallest, as far as they are not clear; none of a trivial fit."""
+    """The rows whose largest membership is smallest, as far as it is not high; none of a trivial fit."""
     U = model.memberships_
     if U.shape[1] == 1 or model.status_ == "collapsed":
         return ()
-    surest = U.max(axis=1)
-    rows = np.argsort(surest, kind="stable")[:N_AMBIGUOUS].tolist()
-    return tuple(AmbiguousRow(j, tuple(U[j].tolist())) for j in rows if surest[j] < CLEAR)
+    largest = U.max(axis=1)
+    rows = np.argsort(largest, kind="stable")[:N_AMBIGUOUS].tolist()
+    return tuple(AmbiguousRow(j, tuple(U[j].tolist())) for j in rows if largest[j] < HIGH)

@@ -50,8 +50,8 @@ class Advice:
     Attributes
     ----------
     text : str
-    command : str or None
-        What to type, with DATA for the file, if the command line can do it.
+    fit_options : tuple of str or None
+        What to add to ``kfrc fit`` of these data and this number of clusters, if the command line can do it.
     fuzzifier : str or None
         With plain distances: which fuzzifier ...
     m : float or None
@@ -59,7 +59,7 @@ class Advice:
     """
 
     text: str
-    command: str | None = None
+    fit_options: tuple[str, ...] | None = None
     fuzzifier: str | None = None
     m: float | None = None
 
@@ -79,6 +79,8 @@ class Diagnosis:
         The one that the bandwidths were tuned for.
     best_eigenvalue : float
         λ₁ that the search reached.
+    tuned_with : tuple of str
+        Options of ``kfrc fit`` that find the same tuned bandwidths.
     notes : tuple of str
     """
 
@@ -89,6 +91,7 @@ class Diagnosis:
     tuned: Outlook | None
     fuzzifier: str
     best_eigenvalue: float
+    tuned_with: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
@@ -111,25 +114,33 @@ class Diagnosis:
         return f"{first} {self._tuned_verdict()}"
 
     def _tuned_verdict(self) -> str:
+        threshold = Fuzzifier.from_name(self.fuzzifier).threshold(self.n_clusters)
         if self.tuned is None:
-            threshold = Fuzzifier.from_name(self.fuzzifier).threshold(self.n_clusters)
             return (
                 f"No tuned bandwidths were found that rule collapse out: λ₁ reached {self.best_eigenvalue:.3f}, and "
                 f"{threshold:.3f} is needed."
             )
-        return f"With tuned bandwidths and the {words(self.fuzzifier)} fuzzifier no m collapses."
+        return (
+            f"With bandwidths tuned until λ₁ reaches τ = {threshold:.3f} no m collapses with the "
+            f"{words(self.fuzzifier)} fuzzifier; other bandwidths may collapse."
+        )
 
     @property
     def advice(self) -> tuple[Advice, ...]:
         """What to do, best first."""
         found = []
         if self.tuned is not None:
-            found.append(
+            found += [
                 Advice(
-                    "Let kfrc tune the bandwidths; the result cannot collapse.",
-                    command=f"kfrc fit DATA -c {self.n_clusters} -o OUT",
-                )
-            )
+                    "Let kfrc choose bandwidths and m. It takes an m below m* of its own bandwidths, if there is one; "
+                    "these need not reach τ, and the fit says from which m on it would collapse.",
+                    fit_options=(),
+                ),
+                Advice(
+                    "Or fix the settings of the tuned bandwidths above: with these bandwidths no m collapses.",
+                    fit_options=self.tuned_with,
+                ),
+            ]
         else:
             found.append(
                 Advice(
@@ -139,7 +150,7 @@ class Diagnosis:
             )
         plain = self.plain.of(PLAIN_FUZZIFIER)
         if math.isfinite(plain.critical_m):
-            m = plain.safe_m if plain.collapses else plain.default_m
+            m = plain.advised_m if plain.collapses else plain.default_m
             found.append(
                 Advice(
                     f"To stay with plain fuzzy c-means, standardize the columns and keep m below "
@@ -178,19 +189,19 @@ def diagnose(
     try:
         model = _fit_stable(make, data, notes)
     except InfeasibleBandwidthError as error:
-        tuned, best = None, error.best_eigenvalue
-        fuzzifier = make(None).fuzzifier
+        tuned, best, model = None, error.best_eigenvalue, make(None)
     else:
         best = float(model.eigenvalues_[0])
-        tuned, fuzzifier = _outlook(best, n_clusters), model.fuzzifier
+        tuned = _outlook(best, n_clusters)
     return Diagnosis(
         n_rows=len(data),
         n_columns=data.shape[1],
         n_clusters=n_clusters,
         plain=plain,
         tuned=tuned,
-        fuzzifier=fuzzifier if isinstance(fuzzifier, str) else fuzzifier.label,
+        fuzzifier=model.fuzzifier if isinstance(model.fuzzifier, str) else model.fuzzifier.label,
         best_eigenvalue=best,
+        tuned_with=_fit_options(model),
         notes=tuple(notes),
     )
 
@@ -202,10 +213,17 @@ def _fit_stable(make: Callable[[float | None], KFRC], data: pd.DataFrame, notes:
         model = make(None).fit(data)
         assert model.search_ is not None  # bandwidths are never given here
         notes.append(
-            f"no bandwidths at the usual level {DEFAULT_LEVEL:g} keep the clusters from collapsing, so the level was "
-            f"searched: it is {model.search_.level:.2f}"
+            f"no bandwidths at the usual level {DEFAULT_LEVEL:g} reach λ₁ ≥ τ, so the level was searched: it is "
+            f"{model.search_.level:.2f}"
         )
         return model
+
+
+def _fit_options(model: KFRC) -> tuple[str, ...]:
+    """How the command line asks for the bandwidths of a model; what is not named has the same default there."""
+    level = "search" if model.level is None else f"{model.level:g}"
+    m = "default" if model.m is None else f"{model.m:g}"
+    return ("--level", level, "--max-anisotropy", f"{model.max_anisotropy:g}", "-m", m)
 
 
 def standardized(data: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from kfrc_app.facts.agreement import Agreement
 from kfrc_app.facts.choice import Choice, CountChoice
 from kfrc_app.facts.summary import Facts
 from kfrc_app.facts.text import plain
-from kfrc_app.facts.verdicts import CLEAR, UNSURE
+from kfrc_app.facts.verdicts import HIGH, LOW
 
 
 def summary_document(facts: Facts) -> dict[str, Any]:
@@ -47,12 +47,12 @@ def summary_document(facts: Facts) -> dict[str, Any]:
         **asdict(facts.fit),
         "stability": None if facts.stability is None else asdict(facts.stability),
         "clusters": [asdict(cluster) for cluster in facts.clusters],
-        "sureness": {
-            "clear_from": CLEAR,
-            "unsure_below": UNSURE,
-            "clear": facts.sureness.n_clear,
-            "likely": facts.sureness.n_likely,
-            "unsure": facts.sureness.n_unsure,
+        "largest_memberships": {
+            "high_from": HIGH,
+            "low_below": LOW,
+            "high": facts.largest_memberships.n_high,
+            "middle": facts.largest_memberships.n_middle,
+            "low": facts.largest_memberships.n_low,
         },
         "columns": None
         if importance is None
@@ -82,8 +82,7 @@ def _choice(choice: Choice | None, count: CountChoice | None) -> dict[str, Any] 
         "n_candidates": None if choice is None else choice.n_candidates,
         "score": None if choice is None else choice.candidates[0]["score"],
         "margin": None if choice is None else choice.margin,
-        "support": None if choice is None else choice.support,
-        "sureness": None if choice is None else choice.sureness,
+        "same_partition_without_refit": None if choice is None else choice.same_partition,
         "judged_as": None if choice is None else choice.judge,
         "n_clusters": None if count is None else _numbers(count),
         "candidates": None if choice is None else list(choice.candidates),

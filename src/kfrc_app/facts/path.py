@@ -17,7 +17,7 @@ from kfrc.stability import MergeBound, merge_bound
 from kfrc.typing import FloatArray, IntArray
 from kfrc_app.facts.geometry import fitted_gram, sample_rows
 from kfrc_app.facts.stability import model_stability
-from kfrc_app.facts.verdicts import CLEAR
+from kfrc_app.facts.verdicts import HIGH
 
 N_STEPS = 31
 MAX_PATH_ROWS = 1500
@@ -74,9 +74,9 @@ class FuzzifierPath:
         return int(self.n_distinct.max())
 
     @property
-    def clear_shares(self) -> FloatArray:
-        """Share of clear rows at each m, of shape (n_steps,)."""
-        return (self.memberships.max(axis=2) >= CLEAR).mean(axis=1)
+    def high_shares(self) -> FloatArray:
+        """Share of rows with a high membership at each m, of shape (n_steps,)."""
+        return (self.memberships.max(axis=2) >= HIGH).mean(axis=1)
 
 
 def fuzzifier_path(

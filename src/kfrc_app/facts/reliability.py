@@ -1,4 +1,4 @@
-"""Memberships against probabilities: how often a row with a largest membership of u is right, bin by bin."""
+"""Largest memberships beside the judge's probabilities and the labels of the same rows, bin by bin."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Reliability:
     label_share : float or None
         Of all rows with a known label.
     bins : tuple of ReliabilityBin
-        Those that hold rows, from unsure to sure; empty if there is nothing to compare with.
+        Those that hold rows, from small memberships to large ones; empty if there is nothing to compare with.
     """
 
     is_posterior: bool
@@ -85,31 +85,31 @@ def reliability_facts(model: FuzzyClusterer, labels: Labels | None = None) -> Re
     U, is_posterior = model.memberships_, model.memberships_kind_ == "posterior"
     clusters = U.argmax(axis=1)
     rows = np.arange(len(U))
-    surest = U[rows, clusters]
+    largest = U[rows, clusters]
     believed = None if is_posterior else model.posterior_memberships_[rows, clusters]
     right = None if labels is None or not is_known(labels).any() else has_majority_label(clusters, labels)
     nothing_to_compare = believed is None and right is None
     return Reliability(
         is_posterior=is_posterior,
         low=1.0 / U.shape[1],
-        mean_membership=float(surest.mean()),
+        mean_membership=float(largest.mean()),
         mean_probability=None if believed is None else float(believed.mean()),
         label_share=None if right is None else _known_mean(right),
-        bins=() if nothing_to_compare else _bins(surest, believed, right, U.shape[1]),
+        bins=() if nothing_to_compare else _bins(largest, believed, right, U.shape[1]),
     )
 
 
 def _bins(
-    surest: FloatArray, believed: FloatArray | None, right: FloatArray | None, n_clusters: int
+    largest: FloatArray, believed: FloatArray | None, right: FloatArray | None, n_clusters: int
 ) -> tuple[ReliabilityBin, ...]:
     edges = np.linspace(1.0 / n_clusters, 1.0, N_BINS + 1)
-    index = np.clip(np.searchsorted(edges, surest, side="right") - 1, 0, N_BINS - 1)
+    index = np.clip(np.searchsorted(edges, largest, side="right") - 1, 0, N_BINS - 1)
     return tuple(
         ReliabilityBin(
             low=float(edges[k]),
             high=float(edges[k + 1]),
             n_rows=int((index == k).sum()),
-            membership=float(surest[index == k].mean()),
+            membership=float(largest[index == k].mean()),
             probability=None if believed is None else float(believed[index == k].mean()),
             label_share=None if right is None else _known_mean(right[index == k]),
         )

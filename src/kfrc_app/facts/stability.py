@@ -17,7 +17,7 @@ from kfrc.spectrum import spectrum_of
 from kfrc.stability import leading_eigenvalue
 from kfrc.typing import FloatArray
 
-SAFE_SHARE = 0.5
+ADVISED_SHARE = 0.5
 """Advised m: this share of the way from the hard limit to m*. At m* itself memberships are already nearly uniform."""
 
 
@@ -55,7 +55,7 @@ class FuzzifierOutlook:
         τ: with λ₁ ≥ τ no m collapses.
     critical_m : float
         m*: collapses from here on; ``inf`` if never.
-    safe_m : float
+    advised_m : float
         An m well below m*.
     """
 
@@ -63,7 +63,7 @@ class FuzzifierOutlook:
     default_m: float
     threshold: float
     critical_m: float
-    safe_m: float
+    advised_m: float
 
     @property
     def collapses(self) -> bool:
@@ -134,9 +134,9 @@ def fuzzifier_outlooks(n_clusters: int, leading: float) -> tuple[FuzzifierOutloo
         t = Fuzzifier.from_name(name)
         critical = float(t.critical_m(n_clusters, leading))
         low = t.m_range.low
-        safe = min(t.m, low + SAFE_SHARE * (critical - low)) if math.isfinite(critical) else t.m
+        advised = min(t.m, low + ADVISED_SHARE * (critical - low)) if math.isfinite(critical) else t.m
         threshold = float(t.threshold(n_clusters))
-        outlooks.append(FuzzifierOutlook(name, float(t.m), threshold, critical, float(f"{safe:.3g}")))
+        outlooks.append(FuzzifierOutlook(name, float(t.m), threshold, critical, float(f"{advised:.3g}")))
     return tuple(outlooks)
 
 

@@ -19,7 +19,14 @@ from kfrc.spectrum import Spectrum, spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 from kfrc_app.facts.agreement import Agreement, Labels, agreement
 from kfrc_app.facts.choice import Choice, CountChoice, choice_facts, count_facts
-from kfrc_app.facts.clusters import AmbiguousRow, Cluster, Sureness, ambiguous_rows, cluster_facts, sureness
+from kfrc_app.facts.clusters import (
+    AmbiguousRow,
+    Cluster,
+    LargestMemberships,
+    ambiguous_rows,
+    cluster_facts,
+    largest_memberships,
+)
 from kfrc_app.facts.fit import Fit, fit_facts, remarks
 from kfrc_app.facts.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.facts.importance import Importance, importance
@@ -127,13 +134,13 @@ class Facts:
         return cluster_facts(self.model)
 
     @cached_property
-    def sureness(self) -> Sureness:
-        """How many rows are how sure."""
-        return sureness(self.model.memberships_)
+    def largest_memberships(self) -> LargestMemberships:
+        """How many rows have a high, a middle and a low largest membership."""
+        return largest_memberships(self.model.memberships_)
 
     @cached_property
     def ambiguous(self) -> tuple[AmbiguousRow, ...]:
-        """The least sure rows."""
+        """The rows whose largest membership is smallest."""
         return ambiguous_rows(self.model)
 
     @cached_property

@@ -19,22 +19,16 @@ class Grade:
     word: str
 
 
-MEMBERSHIP = (Grade(0.9, "clear"), Grade(0.6, "likely"), Grade(0.0, "unsure"))
-"""What the largest membership of a row makes of it."""
+MEMBERSHIP = (Grade(0.9, "high"), Grade(0.6, "middle"), Grade(0.0, "low"))
+"""What the largest membership of a row is called. It is no measure of how well the row is placed: a small m makes all
+of them high, on white noise too."""
 
-CLEAR, UNSURE = MEMBERSHIP[0].least, MEMBERSHIP[1].least
-"""Largest memberships from which a row is called clear, and below which it is called unsure."""
+HIGH, LOW = MEMBERSHIP[0].least, MEMBERSHIP[1].least
+"""From which number on a largest membership is called high, and below which it is called low."""
 
-SUPPORT = (
-    Grade(0.95, "sure"),
-    Grade(0.7, "fairly sure"),
-    Grade(0.5, "not sure, close to a coin toss"),
-    Grade(0.0, "not sure, no better than a coin toss"),
-)
-"""What the judge is, by the share of resamples of the rows in which it stays with its partition."""
-
-DOUBTFUL = SUPPORT[1].least
-"""Support below which a reader is warned."""
+DOUBTFUL = 0.7
+"""Share of resampled rows, without a refit, below which a reader is warned that the judge changes its mind. There is no
+word for a large share: it is large on white noise as well, because nothing is fitted again."""
 
 NOTABLE_DIFFERENCE = 0.5
 """Robust standard deviations from the overall median from which a cluster is called high or low in a column."""
@@ -57,9 +51,9 @@ def grade(value: float, grades: tuple[Grade, ...]) -> str:
 
     Examples
     --------
-    >>> from kfrc_app.facts.verdicts import MEMBERSHIP, SUPPORT, grade
-    >>> grade(0.92, MEMBERSHIP), grade(0.92, SUPPORT), grade(0.7, SUPPORT)
-    ('clear', 'fairly sure', 'fairly sure')
+    >>> from kfrc_app.facts.verdicts import MEMBERSHIP, grade
+    >>> grade(0.92, MEMBERSHIP), grade(0.6, MEMBERSHIP)
+    ('high', 'middle')
     """
     return next((found.word for found in grades if value >= found.least), grades[-1].word)
 

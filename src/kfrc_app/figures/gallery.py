@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from kfrc_app.figures import collapse, oracle_choices, spheres
+from kfrc_app.output import write_folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +25,7 @@ def draw_figures(records: pd.DataFrame, study: str, out: Path, *, data_dir: str 
     study : {"synthetic", "real"}
         ``"synthetic"`` has Figure 2, ``"real"`` Figures 1 and 3.
     out : Path
-        Folder, made if needed.
+        Folder, made if needed; all figures in it are replaced, or none.
     data_dir : str, optional
         Folder with the benchmark sets, for Figure 3.
 
@@ -36,10 +38,11 @@ def draw_figures(records: pd.DataFrame, study: str, out: Path, *, data_dir: str 
         if study == "synthetic"
         else {"figure_1": collapse.draw(), "figure_3": spheres.draw(records, data_dir=data_dir)}
     )
-    out.mkdir(parents=True, exist_ok=True)
-    paths = []
+    files: dict[str, bytes] = {}
     for name, figure in figures.items():
-        for suffix in (".png", ".pdf"):
-            paths.append(out / f"{name}{suffix}")
-            figure.savefig(paths[-1], dpi=150)
-    return paths
+        for form in ("png", "pdf"):
+            content = io.BytesIO()
+            figure.savefig(content, format=form, dpi=150)
+            files[f"{name}.{form}"] = content.getvalue()
+    write_folder(out, files, force=True)
+    return [out / name for name in files]

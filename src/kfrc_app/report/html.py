@@ -17,7 +17,7 @@ import kfrc
 from kfrc_app.facts import Facts
 from kfrc_app.facts.palette import cluster_colors
 from kfrc_app.facts.text import DASH, clean, count, number, plain, words
-from kfrc_app.facts.verdicts import FEW_ROWS
+from kfrc_app.facts.verdicts import FEW_ROWS, HIGH, LOW
 from kfrc_app.report.charts import bar, path_chart, reliability_chart, sparkline
 from kfrc_app.report.pictures import picture_data
 from kfrc_app.report.sentences import (
@@ -26,7 +26,6 @@ from kfrc_app.report.sentences import (
     headline,
     margin_sentence,
     reliability_sentences,
-    support_sentence,
 )
 
 REPORTED_COLUMNS = 100
@@ -99,7 +98,7 @@ def render_html(facts: Facts) -> str:
 def _sections(facts: Facts) -> dict[str, Any]:
     """The facts under the names of the template."""
     names = (
-        *("n_rows", "n_columns", "n_clusters", "fit", "sureness", "stability", "fuzzifiers", "importance"),
+        *("n_rows", "n_columns", "n_clusters", "fit", "largest_memberships", "stability", "fuzzifiers", "importance"),
         *("explained", "choice", "cluster_count", "search", "reliability", "agreement"),
     )
     path = facts.path
@@ -111,7 +110,7 @@ def _sections(facts: Facts) -> dict[str, Any]:
         "columns": () if facts.importance is None else facts.importance.columns[:REPORTED_COLUMNS],
         "clusters": _clusters(facts),
         "ambiguous": [
-            {"id": facts.ids[row.position], "surest": row.surest, "memberships": row.memberships}
+            {"id": facts.ids[row.position], "largest": row.largest, "memberships": row.memberships}
             for row in facts.ambiguous
         ],
         "profiles": _profiles(facts),
@@ -119,6 +118,8 @@ def _sections(facts: Facts) -> dict[str, Any]:
         "merge_m": math.inf if path is None or path.merge is None else path.merge.m,
         "classes": () if facts.agreement is None else facts.agreement.classes[:_SHOWN_LABELS],
         "few_rows": FEW_ROWS,
+        "high": HIGH,
+        "low": LOW,
         "reproduce": {
             "command": clean(facts.command, 4000) if facts.command else "",
             "model": clean(" ".join(repr(facts.model).split()), 2000),
@@ -134,7 +135,6 @@ def _told(facts: Facts) -> dict[str, Any]:
         "title": _title(facts),
         "headline": headline(facts),
         "introduction": "" if choice is None else choice_introduction(choice),
-        "support": "" if choice is None else support_sentence(choice),
         "margin": "" if choice is None else margin_sentence(choice),
         "count_sentences": [] if numbers is None else count_sentences(numbers),
         "reliability_sentences": [] if reliability is None else reliability_sentences(reliability),

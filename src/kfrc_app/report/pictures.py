@@ -63,9 +63,9 @@ def _path(facts: Facts) -> dict[str, Any] | None:
         return None
     clusters = facts.model.labels_[path.rows]
     drawn = sample_rows(clusters, MAX_PICTURE_ROWS)
-    surest = facts.model.memberships_[path.rows[drawn]].max(axis=1)
-    drawn = drawn[np.lexsort((-surest, clusters[drawn]))]
-    clear_shares = path.clear_shares
+    largest = facts.model.memberships_[path.rows[drawn]].max(axis=1)
+    drawn = drawn[np.lexsort((-largest, clusters[drawn]))]
+    high_shares = path.high_shares
     return {
         "fitted": path.fitted,
         "n_apart": path.n_apart,
@@ -77,7 +77,7 @@ def _path(facts: Facts) -> dict[str, Any] | None:
                 "m": float(path.m[k]),
                 "uniformity": float(path.uniformity[k]),
                 "n_distinct": int(path.n_distinct[k]),
-                "clear_share": float(clear_shares[k]),
+                "high_share": float(high_shares[k]),
                 "memberships": _thousandths(path.memberships[k][drawn]),
             }
             for k in range(len(path.m))

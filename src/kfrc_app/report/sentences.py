@@ -1,4 +1,4 @@
-"""The facts in sentences: what was found, whether it can be trusted, and what speaks against it."""
+"""The facts in sentences: what was found, whether it can collapse, and what speaks against it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.reliability import Reliability
 from kfrc_app.facts.stability import Stability
 from kfrc_app.facts.text import count, isolate, listing, number, words
-from kfrc_app.facts.verdicts import CLEAR, CLOSE_MARGIN, UNSURE, fuzziness
+from kfrc_app.facts.verdicts import CLOSE_MARGIN, HIGH, LOW, fuzziness
 
 _SETTING_WORDS = {
     "level": "the level of the bandwidths",
@@ -37,8 +37,8 @@ class Headline:
     Attributes
     ----------
     sentence : str
-        What was found and whether it can be trusted.
-    verdict : {"safe", "limited", "collapsed", "trivial"}
+        What was found and whether it can collapse.
+    verdict : {"stable", "limited", "collapsed", "trivial"}
     points : tuple of str
         What explains it.
     """
@@ -49,7 +49,7 @@ class Headline:
 
 
 def headline(facts: Facts) -> Headline:
-    """One sentence that says what was found and whether it can be trusted, and a few that explain it.
+    """One sentence that says what was found and whether it can collapse, and a few that explain it.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def headline(facts: Facts) -> Headline:
     >>> from kfrc_app.report import headline
     >>> X = load_iris().data
     >>> headline(summarize(KFRC(3, level=1.0, random_state=0).fit(X), X)).sentence
-    '3 clusters; 3 of 4 columns carry the structure; safe at any fuzzifier'
+    '3 clusters; 3 of 4 columns carry the weight; no fuzzifier value collapses them'
     """
     assert facts.stability is not None
     collapsed = facts.fit.collapsed and facts.n_clusters > 1
@@ -75,33 +75,34 @@ def headline(facts: Facts) -> Headline:
         carrying = max(1, round(facts.importance.effective))
         columns = count(facts.n_columns, "column")
         share = f"all {columns}" if carrying == facts.n_columns > 1 else f"{carrying} of {columns}"
-        parts.append(f"{share} {'carries' if carrying == 1 else 'carry'} the structure")
-    verdict, safety = _safety(facts, facts.stability)
-    parts.append(safety)
-    points = (_sureness(facts), _columns(facts.importance), _stability(facts.stability), *_doubts(facts))
+        parts.append(f"{share} {'carries' if carrying == 1 else 'carry'} the weight")
+    verdict, outlook = _outlook(facts, facts.stability)
+    parts.append(outlook)
+    points = (_memberships(facts), _columns(facts.importance), _stability(facts.stability), *_doubts(facts))
     return Headline("; ".join(parts), verdict, tuple(sentence for sentence in points if sentence))
 
 
-def _safety(facts: Facts, stability: Stability) -> tuple[str, str]:
+def _outlook(facts: Facts, stability: Stability) -> tuple[str, str]:
     m, critical = facts.fit.m, stability.critical_m
     if facts.n_clusters == 1:
         return "trivial", "every row belongs to it"
     if facts.fit.collapsed:
         return "collapsed", "the fit collapsed"
     if stability.stable:
-        return "safe", "safe at any fuzzifier"
+        return "stable", "no fuzzifier value collapses them"
     if m < critical:
-        return "limited", f"safe up to a fuzzifier of {number(critical, 3)}"
-    return "limited", f"not safe: the fuzzifier {number(m)} is above the critical {number(critical, 3)}"
+        return "limited", f"no collapse below a fuzzifier of {number(critical, 3)}"
+    return "limited", f"they may collapse: the fuzzifier {number(m)} is above the critical {number(critical, 3)}"
 
 
-def _sureness(facts: Facts) -> str:
+def _memberships(facts: Facts) -> str:
     if facts.n_clusters == 1 or facts.fit.collapsed:
         return ""
-    n_clear, n_unsure = facts.sureness.n_clear, facts.sureness.n_unsure
-    clear = f"{n_clear:,} of {count(facts.n_rows, 'row')} belong clearly to one cluster"
-    unsure = f"{n_unsure:,} {'is' if n_unsure == 1 else 'are'} unsure"
-    return f"{clear} (membership of {CLEAR:g} or more); {unsure} (no membership reaches {UNSURE:g})."
+    n_high, n_low = facts.largest_memberships.n_high, facts.largest_memberships.n_low
+    high = f"In {n_high:,} of {count(facts.n_rows, 'row')} the largest membership is {HIGH:g} or more"
+    low = f"in {n_low:,} it is below {LOW:g}"
+    how = "" if facts.fit.is_posterior else f" How large memberships are depends on m, here {number(facts.fit.m, 3)}."
+    return f"{high}, {low}.{how}"
 
 
 def _columns(importance: Importance | None) -> str:
@@ -123,11 +124,11 @@ def _stability(stability: Stability) -> str:
     if stability.stable:
         return (
             f"The leading eigenvalue {leading} reaches the threshold {threshold}: "
-            "no fuzzifier value makes all memberships equal."
+            "with these bandwidths no fuzzifier value makes all memberships equal."
         )
     return (
-        f"The leading eigenvalue {leading} stays below the threshold {threshold}: from a fuzzifier of "
-        f"m* = {number(stability.critical_m, 3)} on, all memberships may become equal."
+        f"The leading eigenvalue {leading} stays below the threshold {threshold}: with these bandwidths all "
+        f"memberships may become equal from a fuzzifier of m* = {number(stability.critical_m, 3)} on."
     )
 
 
@@ -135,7 +136,7 @@ def _doubts(facts: Facts) -> list[str]:
     """What speaks against believing an automatic choice."""
     doubts = []
     if facts.choice is not None and facts.choice.doubtful:
-        doubts.append(support_sentence(facts.choice))
+        doubts.append(facts.choice.resampling)
     if facts.cluster_count is not None and facts.cluster_count.most_evidence == 1:
         doubts.append(count_sentences(facts.cluster_count)[-1])
     return doubts
@@ -159,15 +160,6 @@ def choice_introduction(choice: Choice) -> str:
         f"No labels were used. {who} "
         f"The candidate whose memberships agree best with these probabilities was taken (score {best})."
     )
-
-
-def support_sentence(choice: Choice) -> str:
-    """How sure the judge is."""
-    if choice.support is None:
-        return ""
-    text = f"On {100 * choice.support:.0f} % of resamples of the rows the judge stays with this partition"
-    doubt = " Slightly different data could have led to other clusters." if choice.doubtful else ""
-    return f"{text}: it is {choice.sureness}.{doubt}"
 
 
 def margin_sentence(choice: Choice) -> str:

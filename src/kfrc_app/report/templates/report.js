@@ -118,7 +118,7 @@
       byId("m-value").textContent = m;
       byId("m-uniformity").textContent = step.uniformity.toFixed(2);
       byId("m-distinct").textContent = step.n_distinct;
-      byId("m-clear").textContent = Math.round(100 * step.clear_share) + " %";
+      byId("m-high").textContent = Math.round(100 * step.high_share) + " %";
       byId("m-message").textContent = message();
       slider.setAttribute("aria-valuetext", "m = " + m + ", fuzziness " + step.uniformity.toFixed(2) + ", " + step.n_distinct + " clusters apart");
       cursor.setAttribute("x1", places[k]);
