@@ -59,9 +59,28 @@ def check_number(value: Any, name: str, *, minimum: float, strict: bool = False)
     return number
 
 
+def check_unmasked(values: Any, name: str) -> Any:
+    """What a masked array holds, if it hides nothing; anything else as it is. Masked means missing."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    hidden = np.argwhere(np.ma.getmaskarray(values))
+    if len(hidden):
+        where = ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), hidden[0].tolist(), strict=False))
+        raise ValueError(
+            f"{name} has {len(hidden)} masked value(s), the first at {where}: masked means missing, as NaN does. Drop "
+            "or impute missing values first"
+        )
+    return np.ma.getdata(values)
+
+
+def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
+    """``np.asarray`` that does not compute with what lies under a mask."""
+    return np.asarray(check_unmasked(values, name))
+
+
 def check_data(X: ArrayLike, *, min_samples: int = 2) -> FloatArray:
     """A finite float64 matrix (n_samples, n_features) for the functions that are not estimators."""
-    array = np.asarray(X)
+    array = as_array(X, "X")
     if array.ndim != 2:
         raise ValueError(f"X must be a table (2 dimensions), got {array.ndim} dimension(s)")
     array = _as_float(array, "X")
@@ -76,7 +95,7 @@ def check_data(X: ArrayLike, *, min_samples: int = 2) -> FloatArray:
 
 def check_bandwidths(bandwidths: ArrayLike, n_features: int) -> FloatArray:
     """Positive bandwidths, one per feature; a single number stands for all of them."""
-    array = _as_float(np.asarray(bandwidths), "bandwidths")
+    array = _as_float(as_array(bandwidths, "bandwidths"), "bandwidths")
     if array.ndim == 0:
         array = np.full(n_features, float(array))
     if array.shape != (n_features,):
@@ -88,7 +107,7 @@ def check_bandwidths(bandwidths: ArrayLike, n_features: int) -> FloatArray:
 
 def check_square(M: ArrayLike, name: str) -> FloatArray:
     """A finite, square, symmetric matrix; rounding asymmetry is averaged away."""
-    array = np.asarray(M)
+    array = as_array(M, name)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(f"{name} must be a square matrix (n_samples, n_samples), got shape {array.shape}")
     array = _as_float(array, name)
@@ -134,7 +153,7 @@ def check_memberships(
     U: ArrayLike, name: str = "U", *, shape: tuple[int | None, int | None] = (None, None)
 ) -> FloatArray:
     """Memberships (n_samples, n_clusters): finite, non-negative, rows summing to one (then made exact)."""
-    array = np.asarray(U)
+    array = as_array(U, name)
     check_membership_shape(array, name, shape)
     array = _as_float(array, name)
     if not np.isfinite(array).all():
@@ -151,7 +170,7 @@ def check_memberships(
 
 def check_labels(labels: ArrayLike, n_samples: int | None = None) -> IntArray:
     """Labels of any type as consecutive integers from 0."""
-    array = np.asarray(labels)
+    array = as_array(labels, "labels")
     if array.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
     if n_samples is not None and len(array) != n_samples:

@@ -155,6 +155,7 @@ def test_the_paper_is_one_word_away():
         "level": None,
         "max_anisotropy": 5.0,
         "optimizer": "momentum",
+        "outliers": "keep",
         "n_starts": 2,
     }
 

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, check_memory
 from kfrc._validation import check_dissimilarities, check_positive_int, find_varying_columns
@@ -52,7 +51,7 @@ class RelationalClusterer(FuzzyClusterer):
         self
         """
         with self._all_or_nothing():
-            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = self._resolve_fuzzifier()
             start = resolve_start(self.init, len(data), n_clusters)
@@ -105,7 +104,7 @@ class RelationalClusterer(FuzzyClusterer):
         return float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0])
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._rows(X)
         if self.metric == "sqeuclidean":
             distances = pairwise_distances(X, np.nan_to_num(self.cluster_centers_), metric="sqeuclidean")
             return np.where(np.isnan(self.cluster_centers_[:, 0]), np.inf, distances)

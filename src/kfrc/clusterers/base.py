@@ -12,10 +12,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._validation import check_clusters_for_fit, find_varying_columns
+from kfrc._validation import check_clusters_for_fit, check_unmasked, find_varying_columns
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -131,6 +131,16 @@ class FuzzyClusterer(
         distances = self._center_distances(X)
         weights = self.fuzzifier_.value(self._memberships_of(X, distances))
         return -float(np.einsum("ji,ji->", weights, np.where(np.isfinite(distances), distances, 0.0)))
+
+    def _table(self, X: Any) -> FloatArray:
+        """The rows to fit, checked; called from ``fit``."""
+        table: FloatArray = validate_data(self, check_unmasked(X, "X"), dtype=np.float64, ensure_min_samples=2)
+        return table
+
+    def _rows(self, X: Any) -> FloatArray:
+        """New rows, checked against the columns that were fitted."""
+        rows: FloatArray = validate_data(self, check_unmasked(X, "X"), dtype=np.float64, reset=False)
+        return rows
 
     def _check_clusters(self, n_samples: int) -> int:
         """The number of clusters as an ``int``, checked against the number of samples; called from ``fit``."""

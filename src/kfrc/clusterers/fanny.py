@@ -11,7 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.metrics import pairwise_distances
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import COLLAPSE_TOL, as_generator, check_memory
 from kfrc._validation import (
@@ -154,7 +154,7 @@ class FANNY(FuzzyClusterer):
         self
         """
         with self._all_or_nothing():
-            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             power = Power(m=self.m)
             if self.solver not in _SOLVERS:
@@ -207,7 +207,7 @@ class FANNY(FuzzyClusterer):
         return pairwise_distances(X, Y, metric=self.metric, **(self.metric_params or {}))
 
     def _raw_center_distances(self, X: Any) -> FloatArray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._rows(X)
         to_samples = X if self._fit_X is None else self._pairwise(X, self._fit_X)
         return to_samples @ self._prototypes + self._squared_norms
 

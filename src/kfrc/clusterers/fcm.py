@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import as_generator, row_blocks
 from kfrc._validation import check_number, check_positive_int
@@ -115,7 +114,7 @@ class FCM(FuzzyClusterer):
         self
         """
         with self._all_or_nothing():
-            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
             self._check_columns(data)
@@ -138,7 +137,7 @@ class FCM(FuzzyClusterer):
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._rows(X)
         centers = np.where(np.isnan(self.cluster_centers_), np.inf, self.cluster_centers_)
         origin = np.nanmean(self.cluster_centers_, axis=0)
         return np.ascontiguousarray(_squared_distances(_extend(X - origin), centers - origin).T)

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
-from kfrc._validation import check_positive_int
+from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -153,7 +152,7 @@ class FCMMK(FuzzyClusterer):
         self
         """
         with self._all_or_nothing():
-            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = resolve_fuzzifier("power", self.m)
             self._check_columns(data)
@@ -181,12 +180,13 @@ class FCMMK(FuzzyClusterer):
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._rows(X)
         return self._kernels.squared_distances(cdist(X, self.cluster_centers_, "sqeuclidean"))
 
 
 def check_sigmas(sigmas: ArrayLike) -> FloatArray:
     """Widths as a vector of positive, finite numbers."""
+    sigmas = check_unmasked(sigmas, "sigmas")
     try:
         array = np.array(sigmas, dtype=np.float64)
     except (TypeError, ValueError):

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from kfrc._numerics import NOTICEABLE_ERROR, as_generator
 from kfrc.bandwidth import BandwidthResult, Optimizer
@@ -331,7 +330,7 @@ class KFRC(FuzzyClusterer):
             If no bandwidths reach the threshold.
         """
         with self._all_or_nothing():
-            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            data = self._table(X)
             n_clusters = None if self.n_clusters == AUTO else self._check_clusters(len(data))
             settings = resolve_settings(self.get_params(deep=False), n_clusters)
             progress = self._start_progress(settings.n_tasks, self.verbose)
@@ -406,12 +405,12 @@ class KFRC(FuzzyClusterer):
             )
 
     def _center_distances(self, X: Any) -> FloatArray:
-        return self._centers.squared_distances(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._centers.squared_distances(self._rows(X))
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
         if self._posterior is None:
             return super()._memberships_of(X, distances)
-        return self._posterior.memberships(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._posterior.memberships(self._rows(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

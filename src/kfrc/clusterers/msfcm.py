@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kfrc._validation import check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
@@ -133,7 +133,7 @@ class MSFCM(FuzzyClusterer):
         self
         """
         with self._all_or_nothing():
-            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = resolve_fuzzifier("power", self.m)
             self._check_columns(data)
@@ -170,7 +170,7 @@ class MSFCM(FuzzyClusterer):
         U : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        return self._memberships(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._memberships(self._rows(X))
 
     def score(self, X: ArrayLike, y: None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
@@ -181,7 +181,7 @@ class MSFCM(FuzzyClusterer):
         y : ignored
         """
         check_is_fitted(self)
-        data: FloatArray = validate_data(self, X, dtype=np.float64, reset=False)
+        data = self._rows(X)
         weights = self.fuzzifier_.value(self._memberships(data))
         return -float(np.sum(weights * cdist(data, self.cluster_centers_, "sqeuclidean")))
 
@@ -190,7 +190,7 @@ class MSFCM(FuzzyClusterer):
         return scale_memberships(self.fuzzifier_.memberships(distances), distances, self._shifts, self.fuzzifier_.m)[0]
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._rows(X)
         return cdist(X, self.cluster_centers_, "sqeuclidean")
 
 

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
-from sklearn.utils.validation import validate_data
 
 from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
@@ -142,7 +141,7 @@ class VFCM(FuzzyClusterer):
         self
         """
         with self._all_or_nothing():
-            data: FloatArray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+            data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
             self._check_columns(data)
@@ -169,7 +168,7 @@ class VFCM(FuzzyClusterer):
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = self._rows(X)
         return cdist(X, self._membership_centers, "sqeuclidean")
 
 

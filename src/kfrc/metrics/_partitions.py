@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._validation import check_labels, check_memberships
+from kfrc._validation import as_array, check_labels, check_memberships
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 
 def check_fuzzy_partition(U: ArrayLike, name: str = "U", *, min_clusters: int = 1) -> FloatArray:
     """Memberships (n_samples, n_clusters) with at least one sample and ``min_clusters`` columns."""
-    array = np.asarray(U)
+    array = as_array(U, name)
     if array.size == 0:
         raise ValueError(f"{name} is empty (shape {array.shape}): at least one sample is needed")
     memberships = check_memberships(array, name)
@@ -49,7 +49,7 @@ def _check_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> 
 
 
 def _check_partition(part: ArrayLike, name: str) -> FloatArray | IntArray:
-    array = np.asarray(part)
+    array = as_array(part, name)
     if array.ndim == 2:
         return check_fuzzy_partition(array, name)
     if array.ndim != 1:

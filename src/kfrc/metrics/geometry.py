@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from kfrc._numerics import row_blocks
-from kfrc._validation import check_data, check_dissimilarities, check_number
+from kfrc._validation import check_data, check_dissimilarities, check_number, check_unmasked
 from kfrc.metrics._partitions import check_fuzzy_partition
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
@@ -138,7 +138,7 @@ def silhouette_values(X: FloatArray, labels: IntArray, metric: str) -> FloatArra
 
 
 def _check_centers(centers: ArrayLike, shape: tuple[int, int]) -> FloatArray:
-    array = np.asarray(centers, dtype=np.float64)
+    array = np.asarray(check_unmasked(centers, "centers"), dtype=np.float64)
     if array.shape != shape:
         raise ValueError(f"centers must have shape (n_clusters, n_features) = {shape}, got {array.shape}")
     if not np.isfinite(array).all():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfrc._validation import check_bandwidths
+from kfrc._validation import as_array, check_bandwidths
 from kfrc.typing import ArrayLike, FloatArray
 
 
@@ -30,7 +30,7 @@ def importance_weights(bandwidths: ArrayLike) -> FloatArray:
     >>> importance_weights([1.0, 4.0, np.inf])
     array([0.8, 0.2, 0. ])
     """
-    array = np.asarray(bandwidths)
+    array = as_array(bandwidths, "bandwidths")
     if array.ndim != 1:
         raise ValueError(f"bandwidths must have shape (n_features,), got shape {array.shape}")
     if len(array) == 0:

@@ -12,7 +12,7 @@ import numpy as np
 
 from kfrc._numerics import as_generator
 from kfrc._registry import Registered
-from kfrc._validation import check_membership_shape, check_memberships
+from kfrc._validation import as_array, check_membership_shape, check_memberships
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
@@ -213,7 +213,7 @@ def resolve_start(init: str | Start | ArrayLike, n_samples: int, n_clusters: int
     """
     if isinstance(init, str) or (isinstance(init, Start) and not isinstance(init, Given)):
         return Start.resolve(init)
-    U = init.U if isinstance(init, Given) else np.asarray(init)
+    U = init.U if isinstance(init, Given) else as_array(init, "init")
     if U.ndim == 0:
         raise TypeError(
             f"init: expected a Start or one of the names {', '.join(Start.registry)}, or memberships of shape "
