@@ -33,6 +33,18 @@ ROW_SUM_TOL = 1e-6
 NOTICEABLE_ERROR = 1e-6
 """Relative error of distances above which an approximation that is meant to be exact is reported."""
 
+RESOLUTION = 64 * float(np.finfo(np.float64).eps)
+"""A squared distance that is a sum of larger terms is known to about this times their size: less of it is zero."""
+
+CANCELLATION = 1e-4
+"""Squared distances by inner products that are smaller than this share of their terms are computed by differences."""
+
+SAME_PLACE = RESOLUTION**2 / CANCELLATION
+"""Of ``CANCELLATION`` times the terms: coordinates that differ by no more than their rounding are equal."""
+
+_SAFE_EXPONENT = 300
+"""Squares of numbers up to two to this power, and down to its inverse, and sums of them are ordinary numbers."""
+
 BLOCK_ELEMENTS = 1 << 17
 """Elements of one row block (1 MiB of float64): large enough for BLAS, small enough for a level-2 cache."""
 
@@ -76,6 +88,29 @@ def standardize(X: FloatArray) -> FloatArray:
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
 
 
+def binary_exponent(X: FloatArray) -> int:
+    """Exponent of the largest value: divided by that power of two no digit changes, and no square overflows."""
+    return int(np.frexp(np.abs(X).max(initial=0.0))[1])
+
+
+def column_moments(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation (divisor n − 1) of every column, also where squares overflow or vanish.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc._numerics import column_moments
+    >>> column_moments(np.array([[1e200], [3e200], [5e200]]))
+    (array([3.e+200]), array([2.e+200]))
+    """
+    exponent = binary_exponent(X)
+    if abs(exponent) < _SAFE_EXPONENT:
+        return X.mean(axis=0), X.std(axis=0, ddof=1)
+    exponents = np.frexp(np.abs(X).max(axis=0))[1]
+    scaled = np.ldexp(X, -exponents)
+    return np.ldexp(scaled.mean(axis=0), exponents), np.ldexp(scaled.std(axis=0, ddof=1), exponents)
+
+
 def symmetrize(M: FloatArray) -> FloatArray:
     """Mean of a matrix and its transpose: removes rounding before a symmetric eigensolver sees it."""
     return 0.5 * (M + M.T)
@@ -86,6 +121,67 @@ def double_center(M: FloatArray) -> FloatArray:
     column_means = M.mean(axis=0, keepdims=True)
     row_means = M.mean(axis=1, keepdims=True)
     return M - column_means - row_means + column_means.mean()
+
+
+def clear_rounding(distances: FloatArray, own: FloatArray | float, centers: FloatArray) -> FloatArray:
+    """Zero in place of squared distances ‖x‖² − 2⟨x, v⟩ + ‖v‖² that are nothing but the rounding of their terms.
+
+    Without that a sample at a center would be at 10⁻¹⁷ from it in one computation and at 10⁻¹⁶ in another, which a
+    membership step near a hard partition, or at a large m, would take for a difference.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_rows, n_clusters)
+        Changed in place; negative ones of notable size stay.
+    own : ndarray of shape (n_rows,) or float
+        ‖x‖², or any upper bound of its size.
+    centers : ndarray of shape (n_clusters,)
+        ‖v‖².
+    """
+    sizes, center_sizes = np.abs(np.atleast_1d(own)), np.abs(centers)
+    largest = RESOLUTION * float(sizes.max(initial=0.0) + center_sizes.max(initial=0.0))
+    if distances.min(initial=np.inf) <= largest:  # rare, and one look is cheaper than a comparison with every bound
+        for i, size in enumerate(center_sizes):
+            column = distances[:, i]
+            column[np.abs(column) <= RESOLUTION * (sizes + size)] = 0.0
+    return distances
+
+
+def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
+    """‖a_j − b_i‖² of shape (len(A), len(B)) by inner products, and by differences where these would cancel.
+
+    The fastest way for rows near the origin, and accurate everywhere: where many rows are far from the origin compared
+    to their distances, most are computed by differences.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc._numerics import squared_distances
+    >>> squared_distances(np.array([[1e8], [1e8 + 1]]), np.array([[1e8 + 3], [0.0]]))[:, 0]
+    array([9., 4.])
+    """
+    result = np.empty((len(A), len(B)))
+    norms = np.einsum("ir,ir->i", B, B)
+    for block in row_blocks(len(A), A.shape[1] + 2 * len(B)):
+        rows = A[block]
+        terms = np.add.outer(np.einsum("jr,jr->j", rows, rows), norms)
+        distances = np.matmul(rows, B.T, out=result[block])
+        distances *= -2.0
+        distances += terms
+        terms *= CANCELLATION
+        j, i = np.nonzero(distances < terms)
+        if len(j):
+            squares = np.square(rows[j] - B[i]).sum(axis=1)
+            distances[j, i] = np.where(squares <= SAME_PLACE * terms[j, i], 0.0, squares)
+    return result
+
+
+def midst(X: FloatArray, n_rows: int) -> FloatArray:
+    """A point among most rows of X, wherever a few others are: medians of about ``n_rows`` of them.
+
+    Rounding of inner products is relative to the squared distances from the origin, so this is where to put it.
+    """
+    return np.median(X[:: max(1, len(X) // n_rows)], axis=0)
 
 
 def row_blocks(n_rows: int, n_columns: int, elements: int = BLOCK_ELEMENTS) -> Iterator[slice]:

@@ -13,6 +13,9 @@ from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
 from kfrc.exceptions import ConstantFeatureWarning, TrivialPartitionWarning
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
+_LARGEST_SPREAD = 1e140
+"""Squares of differences beyond this, or below its inverse, leave no room for sums of them."""
+
 
 def check_n_clusters(n_clusters: Any, n_samples: int, *, minimum: int = 2) -> int:
     """Number of clusters as an ``int`` with minimum ≤ c ≤ n."""
@@ -91,6 +94,16 @@ def check_data(X: ArrayLike, *, min_samples: int = 2) -> FloatArray:
     if not np.isfinite(array).all():
         raise ValueError(_describe_non_finite(array, "X"))
     return array
+
+
+def check_squares(X: FloatArray, name: str = "X") -> None:
+    """Refuse rows whose squared distances overflow, or all vanish."""
+    spread = 2.0 * float((0.5 * X.max(axis=0) - 0.5 * X.min(axis=0)).max(initial=0.0))
+    if spread > _LARGEST_SPREAD or 0 < spread < 1 / _LARGEST_SPREAD:
+        raise ValueError(
+            f"squared distances between rows of {name}, which spread over {spread:.3g}, leave the range of "
+            f"floating-point numbers: divide {name} by {spread:.0e} first"
+        )
 
 
 def check_bandwidths(bandwidths: ArrayLike, n_features: int) -> FloatArray:

@@ -51,13 +51,7 @@ class Dissimilarity:
         squared_norms : ndarray of shape (n_clusters,)
             pᵀEp, what new samples need besides their own similarities.
         """
-        product = self.gram.matmul(prototypes)
-        squared_norms = np.einsum("ji,ji->i", prototypes, product)
-        distances = product
-        distances *= -2.0
-        distances += self._diagonal[:, None]
-        distances += squared_norms
-        return distances, squared_norms
+        return self.gram.center_distances(prototypes)
 
     def columns(self, indices: Sequence[int]) -> FloatArray:
         """R[:, indices], of shape (n_samples, len(indices))."""

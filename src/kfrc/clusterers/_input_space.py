@@ -17,6 +17,7 @@ from kfrc.relational import (
     RelationalSolution,
     Start,
     Status,
+    in_order,
     order_of_appearance,
     resolve_start,
     starting_memberships,
@@ -43,10 +44,7 @@ class CentersSolution(RelationalSolution):
     def reordered(self, order: list[int]) -> Self:
         """The same run with its clusters in another order."""
         return replace(
-            self,
-            memberships=self.memberships[:, order],
-            prototypes=self.prototypes[:, order],
-            squared_norms=self.squared_norms[order],
+            in_order(self, order),
             centers=self.centers[order],
             membership_centers=self.membership_centers[order],
         )

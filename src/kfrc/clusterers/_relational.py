@@ -6,11 +6,12 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.metrics import pairwise_distances
 
-from kfrc._numerics import as_generator, check_memory
-from kfrc._validation import check_dissimilarities, check_positive_int, find_varying_columns
+from kfrc._numerics import as_generator, check_memory, clear_rounding, squared_distances
+from kfrc._validation import check_dissimilarities, check_positive_int, check_squares, find_varying_columns
 from kfrc.clusterers._input_space import centers_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
@@ -18,6 +19,14 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
+
+
+def pairwise(X: FloatArray, Y: FloatArray, metric: Any, metric_params: dict[str, Any] | None) -> FloatArray:
+    """Dissimilarities of rows X to rows Y under any metric of :func:`sklearn.metrics.pairwise_distances`."""
+    if isinstance(metric, str) and metric in ("euclidean", "sqeuclidean") and not metric_params:
+        check_squares(Y)
+        return cdist(X, Y, metric)  # by differences: no digits lost, unlike inner products
+    return pairwise_distances(X, Y, metric=metric, **(metric_params or {}))
 
 
 class RelationalClusterer(FuzzyClusterer):
@@ -60,7 +69,9 @@ class RelationalClusterer(FuzzyClusterer):
             solution = self._solve(dissimilarity, n_clusters, fuzzifier, start, progress)
             self._store(solution, fuzzifier)
             if self.metric == "sqeuclidean":
-                self.cluster_centers_ = centers_of(data, solution)
+                self._origin = data.mean(axis=0)
+                self._locations = centers_of(data - self._origin, solution)
+                self.cluster_centers_ = self._origin + self._locations
             else:
                 self._prototypes = solution.prototypes
                 self._squared_norms = solution.squared_norms
@@ -83,7 +94,7 @@ class RelationalClusterer(FuzzyClusterer):
         return Dissimilarity.from_matrix(check_dissimilarities(self._pairwise(X, X)))
 
     def _pairwise(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        return pairwise_distances(X, Y, metric=self.metric, **(self.metric_params or {}))
+        return pairwise(X, Y, self.metric, self.metric_params)
 
     def _solve(
         self, dissimilarity: Dissimilarity, n_clusters: int, fuzzifier: Fuzzifier, start: Start, progress: Progress
@@ -106,10 +117,14 @@ class RelationalClusterer(FuzzyClusterer):
     def _center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)
         if self.metric == "sqeuclidean":
-            distances = pairwise_distances(X, np.nan_to_num(self.cluster_centers_), metric="sqeuclidean")
-            return np.where(np.isnan(self.cluster_centers_[:, 0]), np.inf, distances)
+            # Relative to the origin: far from zero the centers themselves have lost digits.
+            found = np.isfinite(self._locations[:, 0])
+            distances = np.full((len(X), len(found)), np.inf)
+            distances[:, found] = squared_distances(X - self._origin, self._locations[found])
+            return distances
         to_samples = X if self._fit_X is None else self._pairwise(X, self._fit_X)
-        return np.maximum(self._between(to_samples) @ self._prototypes + self._squared_norms, 0.0)
+        distances = self._between(to_samples) @ self._prototypes + self._squared_norms
+        return np.maximum(clear_rounding(distances, 0.0, self._squared_norms), 0.0)
 
     def _between(self, to_samples: FloatArray) -> FloatArray:
         """Dissimilarities of new rows to the training samples as the fit would see them."""

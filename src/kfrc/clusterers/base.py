@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._validation import check_clusters_for_fit, check_unmasked, find_varying_columns
+from kfrc._validation import check_clusters_for_fit, check_squares, check_unmasked, find_varying_columns
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -52,6 +52,7 @@ class FuzzyClusterer(
     """
 
     n_clusters: Any
+    max_iter: int
     memberships_: FloatArray
     labels_: IntArray
     fuzzifier_: Fuzzifier
@@ -147,8 +148,9 @@ class FuzzyClusterer(
         return check_clusters_for_fit(self.n_clusters, n_samples)
 
     def _check_columns(self, X: FloatArray) -> None:
-        """Warn of columns that do not vary, and refuse data in which none does; called from ``fit``."""
+        """Warn of columns that do not vary, and refuse data in which none does or squares cannot be had."""
         find_varying_columns(X, getattr(self, "feature_names_in_", None))
+        check_squares(X)
 
     @property
     def _n_features_out(self) -> int:
@@ -205,8 +207,15 @@ class FuzzyClusterer(
                 stacklevel=4,
             )
         elif solution.status is Status.MAX_ITER:
+            stopped = f"max_iter = {solution.n_iter}" if solution.n_iter >= self.max_iter else f"{solution.n_iter}"
+            cause = (
+                "raise max_iter or tol"
+                if solution.n_iter >= self.max_iter
+                else "no further step lowers the objective, because of rounding or because the dissimilarities are not "
+                "Euclidean; a smaller m is better determined"
+            )
             warnings.warn(
-                f"the memberships still moved after max_iter = {solution.n_iter} iterations: raise max_iter or tol",
+                f"the memberships or centers still moved after {stopped} iterations: {cause}",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -8,9 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
-from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import COLLAPSE_TOL, as_generator, check_memory
@@ -20,6 +18,7 @@ from kfrc._validation import (
     check_positive_int,
     find_varying_columns,
 )
+from kfrc.clusterers._relational import pairwise
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import NonEuclideanWarning
@@ -202,9 +201,7 @@ class FANNY(FuzzyClusterer):
         return check_dissimilarities(X)
 
     def _pairwise(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        if isinstance(self.metric, str) and self.metric in ("euclidean", "sqeuclidean") and not self.metric_params:
-            return cdist(X, Y, self.metric)  # by differences: no digits lost, unlike inner products
-        return pairwise_distances(X, Y, metric=self.metric, **(self.metric_params or {}))
+        return pairwise(X, Y, self.metric, self.metric_params)
 
     def _raw_center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)

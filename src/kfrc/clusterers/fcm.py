@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from kfrc._numerics import as_generator, row_blocks
+from kfrc._numerics import CANCELLATION, SAME_PLACE, as_generator, midst, row_blocks
 from kfrc._validation import check_number, check_positive_int
-from kfrc.clusterers._input_space import centers_of, leading_eigenvalue_of
+from kfrc.clusterers._input_space import leading_eigenvalue_of
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import (
+    CENTER_TOL,
+    DESCENT_TOL,
     SAME_OBJECTIVE,
     RelationalSolution,
     Start,
     Status,
-    in_order_of_appearance,
+    in_order,
     is_uniform,
     may_leave_uniformity,
+    order_of_appearance,
     resolve_start,
     starting_memberships,
 )
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, Progress, RandomStateLike
+
+_TYPICAL_SAMPLES = 5000
+"""Samples whose medians are taken: the origin and the typical distance need not be exact."""
 
 
 class FCM(FuzzyClusterer):
@@ -131,16 +138,45 @@ class FCM(FuzzyClusterer):
                 progress=progress,
             )
             self._store(solution, fuzzifier)
-            self.cluster_centers_ = centers_of(data, solution)
+            self.cluster_centers_ = solution.centers
+            self._origin, self._locations = solution.origin, solution.locations
             self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
             self._end_progress()
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)
-        centers = np.where(np.isnan(self.cluster_centers_), np.inf, self.cluster_centers_)
-        origin = np.nanmean(self.cluster_centers_, axis=0)
-        return np.ascontiguousarray(_squared_distances(_extend(X - origin), centers - origin).T)
+        # As in the fit, number by number: far from zero the sum of origin and location has lost digits.
+        Z = _extend(X - self._origin)
+        distances = np.empty((len(X), len(self._locations)))
+        for rows in _row_blocks(Z, len(self._locations)):
+            distances[rows] = _squared_distances(Z[:, rows], self._locations).T
+        return distances
+
+
+@dataclass(frozen=True, kw_only=True)
+class FCMSolution(RelationalSolution):
+    """A run of :func:`solve_fcm`, with its centers as points.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (n_features,)
+        A point among the samples.
+    locations : ndarray of shape (n_clusters, n_features)
+        The centers relative to it, which ``memberships`` follow from; infinite for a cluster that stayed empty.
+    """
+
+    origin: FloatArray
+    locations: FloatArray
+
+    @property
+    def centers(self) -> FloatArray:
+        """Centers of shape (n_clusters, n_features); NaN for a cluster that stayed empty."""
+        return np.where(np.isfinite(self.locations), self.origin + self.locations, np.nan)
+
+    def reordered(self, order: list[int]) -> FCMSolution:
+        """The same run with its clusters in another order."""
+        return replace(in_order(self, order), locations=self.locations[order])
 
 
 def solve_fcm(
@@ -154,7 +190,7 @@ def solve_fcm(
     tol: float = 1e-6,
     random_state: RandomStateLike = None,
     progress: Progress | None = None,
-) -> RelationalSolution:
+) -> FCMSolution:
     """Minimize Σ_j Σ_i t(u_ji) ‖x_j − v_i‖²: what ``solve_relational`` does on these features, in one pass each step.
 
     Parameters
@@ -167,27 +203,27 @@ def solve_fcm(
 
     Returns
     -------
-    RelationalSolution
-        The centers are ``solution.prototypes.T @ X``.
+    FCMSolution
     """
     n_init = check_positive_int(n_init, "n_init")
     max_iter = check_positive_int(max_iter, "max_iter")
     tol = check_number(tol, "tol", minimum=0.0)
     start = resolve_start(init, len(X), n_clusters)
-    # Distances by inner products lose digits far from the origin, and centering changes no distance.
-    X = X - X.mean(axis=0)
+    # Distances by inner products lose digits far from the origin: it is put where most samples are.
+    origin = midst(X, _TYPICAL_SAMPLES)
+    X = X - origin
     Z = _extend(X)
-    best: RelationalSolution | None = None
+    best: FCMSolution | None = None
     keeps_numbering = False
     runs = starting_memberships(start, n_init, Dissimilarity.from_features(X), n_clusters, random_state)
     for k, U in enumerate(runs):
-        solution = _descend(Z, fuzzifier, U, max_iter, tol)
+        solution = _descend(Z, fuzzifier, U, max_iter, tol, origin)
         if best is None or solution.objective < best.objective - SAME_OBJECTIVE * abs(best.objective):
             best, keeps_numbering = solution, start.numbers_run(k)
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     assert best is not None  # n_init >= 1
-    return best if keeps_numbering else in_order_of_appearance(best)
+    return best if keeps_numbering else best.reordered(order_of_appearance(best.memberships))
 
 
 # The work is done on arrays with samples along the columns: a sum over clusters is then a sum of long vectors. And with
@@ -208,9 +244,16 @@ def _squared_distances(Z: FloatArray, centers: FloatArray) -> FloatArray:
     """‖x_j − v_i‖² of shape (n_clusters, n_rows); ``inf`` for a center that is ``inf``."""
     finite = np.isfinite(centers[:, 0])
     used = np.where(finite[:, None], centers, 0.0)
-    distances = np.column_stack([-2.0 * used, np.ones(len(used)), np.einsum("ir,ir->i", used, used)]) @ Z
+    norms = np.einsum("ir,ir->i", used, used)
+    distances = np.column_stack([-2.0 * used, np.ones(len(used)), norms]) @ Z
+    # Where the terms cancel, and only there, the distances are computed by differences.
+    terms = CANCELLATION * np.add.outer(norms, Z[-2])
+    i, j = np.nonzero(distances < terms)
+    if len(i):
+        squares = np.square(Z[:-2, j] - used[i].T).sum(axis=0)
+        distances[i, j] = np.where(squares <= SAME_PLACE * terms[i, j], 0.0, squares)
     distances[~finite] = np.inf
-    return np.maximum(distances, 0.0, out=distances)
+    return distances
 
 
 def _row_blocks(Z: FloatArray, n_clusters: int) -> Iterator[slice]:
@@ -234,7 +277,9 @@ class _WeightedMeans:
         return cls(sums[:, :-2] / np.where(empty, 1.0, masses)[:, None], masses, empty)
 
 
-def _descend(Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol: float) -> RelationalSolution:
+def _descend(
+    Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol: float, origin: FloatArray
+) -> FCMSolution:
     U = np.ascontiguousarray(start.T)
     spare = np.empty_like(U)
     centers = _WeightedMeans.from_sums(_weighted_sums(Z, t, U))
@@ -246,16 +291,23 @@ def _descend(Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol:
         used = centers
         seeds = _reseed(Z, t, U, used)
         sums, objective, movement = _move_memberships(Z, t, used.locations, U, spare)
-        U, spare = spare, U
         centers = _WeightedMeans.from_sums(sums)
         # J(U, V⁺) = J(U, V) − Σ_i S_i ‖v⁺_i − v_i‖²: subtracts little, where sums of squares would cancel.
         moved = centers.locations[~centers.empty] - used.locations[~centers.empty]
-        path.append(objective - float(centers.masses[~centers.empty] @ np.einsum("ir,ir->i", moved, moved)))
-        if movement <= tol and not may_leave_uniformity(U.T, tol):
+        steps = np.einsum("ir,ir->i", moved, moved)
+        objective -= float(centers.masses[~centers.empty] @ steps)
+        stalled = n_iter > 1 and objective > (1.0 + DESCENT_TOL) * path[-1]
+        if movement <= tol and _centers_rest(Z, used.locations, steps, tol) and not may_leave_uniformity(spare.T, tol):
             status = Status.CONVERGED
+        if stalled:  # no descent but rounding: U stays what it was, and the centers used are those that it defines
+            n_iter -= 1
+            spare = U
+            break
+        U, spare = spare, U
+        path.append(objective)
     if is_uniform(U.T):
         status = Status.COLLAPSED
-    return RelationalSolution(
+    return FCMSolution(
         memberships=np.ascontiguousarray(U.T),
         objective=path[-1],
         objective_path=np.array(path),
@@ -263,7 +315,17 @@ def _descend(Z: FloatArray, t: Fuzzifier, start: FloatArray, max_iter: int, tol:
         status=status,
         prototypes=_prototypes(t, spare, used, seeds),
         squared_norms=np.einsum("ir,ir->i", used.locations, used.locations),
+        origin=origin,
+        locations=used.locations,
     )
+
+
+def _centers_rest(Z: FloatArray, locations: FloatArray, steps: FloatArray, tol: float) -> bool:
+    """Whether steps of these squared lengths move squared distances by no more than ``solve_relational`` accepts."""
+    some = Z[:, :: max(1, Z.shape[1] // _TYPICAL_SAMPLES)]
+    distances = _squared_distances(some, locations[np.isfinite(locations[:, 0])])
+    # |‖x − v⁺‖² − ‖x − v‖²| ≤ 2 ‖x − v‖ ‖v⁺ − v‖, at the median distance.
+    return bool(2.0 * math.sqrt(steps.max(initial=0.0)) <= CENTER_TOL * tol * math.sqrt(np.median(distances)))
 
 
 def _move_memberships(

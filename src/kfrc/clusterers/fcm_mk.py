@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 
+from kfrc._numerics import binary_exponent
 from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
@@ -153,25 +154,33 @@ class FCMMK(FuzzyClusterer):
         """
         with self._all_or_nothing():
             data = self._table(X)
+            # In units of a power of two, which change no digit: the method does not know units, but squares overflow.
+            self._exponent = binary_exponent(data)
+            data = np.ldexp(data, -self._exponent)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = resolve_fuzzifier("power", self.m)
             self._check_columns(data)
             limits = Limits.of(data, self.max_iter, self.tol)
-            self.sigmas_ = _default_sigmas(data, self.n_kernels) if self.sigmas is None else check_sigmas(self.sigmas)
+            if self.sigmas is None:
+                sigmas = _default_sigmas(data, self.n_kernels)
+            else:
+                sigmas = np.ldexp(check_sigmas(self.sigmas), -self._exponent)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
             solution = best_run(
                 data,
                 n_clusters,
-                lambda U: descend_kernels(data, U, fuzzifier, self.sigmas_, limits),
+                lambda U: descend_kernels(data, U, fuzzifier, sigmas, limits),
                 lambda run: run.objective,
                 init=self.init,
                 n_init=self.n_init,
                 random_state=self.random_state,
                 progress=progress,
             )
-            self.cluster_centers_ = solution.centers
+            self._centers = solution.centers
+            self._kernels = _Kernels(sigmas, solution.membership_weights)
+            self.cluster_centers_ = np.ldexp(solution.centers, self._exponent)
+            self.sigmas_ = np.ldexp(sigmas, self._exponent)
             self.kernel_weights_ = solution.kernel_weights
-            self._kernels = _Kernels(self.sigmas_, solution.membership_weights)
             self._store(solution, fuzzifier)
             self._warn_about(
                 solution, fuzzifier, lambda: _leading_eigenvalue(data, solution.centers[0], self._kernels.of_cluster(0))
@@ -181,7 +190,8 @@ class FCMMK(FuzzyClusterer):
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)
-        return self._kernels.squared_distances(cdist(X, self.cluster_centers_, "sqeuclidean"))
+        scaled = np.ldexp(X, -self._exponent)
+        return self._kernels.squared_distances(cdist(scaled, self._centers, "sqeuclidean"))
 
 
 def check_sigmas(sigmas: ArrayLike) -> FloatArray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from kfrc._numerics import clear_rounding
 from kfrc.bandwidth import BandwidthResult
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.criteria import Criterion
@@ -91,7 +92,8 @@ class PrecomputedCenters(Centers):
                 "memberships of new rows need their similarity to themselves, which a precomputed kernel with a "
                 "varying diagonal does not tell: normalize the kernel to a constant diagonal"
             )
-        return np.maximum(self.similarity - 2.0 * (Z @ self.prototypes) + self.squared_norms, 0.0)
+        distances = self.similarity - 2.0 * (Z @ self.prototypes) + self.squared_norms
+        return np.maximum(clear_rounding(distances, self.similarity, self.squared_norms), 0.0)
 
 
 @dataclass(frozen=True)

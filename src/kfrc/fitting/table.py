@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kfrc._numerics import column_moments
 from kfrc._validation import find_varying_columns
 from kfrc.exceptions import OutlierWarning
 from kfrc.outliers import Fences, describe_far_columns, find_fences
@@ -129,7 +130,7 @@ class TableView:
         if warning is not None:
             warnings.warn(warning, OutlierWarning, stacklevel=5)
         bulk = fences.clip(varying)
-        mean, scale = bulk.mean(axis=0), bulk.std(axis=0, ddof=1)
+        mean, scale = column_moments(bulk)
         standardized = (bulk - mean) / scale
         searched, unit = (standardized, scale) if standardize else (bulk, np.ones_like(scale))
         return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized)

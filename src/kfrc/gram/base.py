@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from kfrc._numerics import clear_rounding
 from kfrc.gram.centers import Centers
 from kfrc.kernels import Kernel, SymmetricLowRank
 from kfrc.typing import FloatArray
@@ -62,6 +63,30 @@ class Gram(ABC):
     def approximation_error(self) -> float:
         """How far distances are off, relative to their size: measured or bounded by the backend; zero if exact."""
         return 0.0
+
+    def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Squared distances ‖φ_j − v_i‖² = E_jj − 2 (E p_i)_j + p_iᵀE p_i to centers v_i = Σ_j p_ji φ_j.
+
+        Parameters
+        ----------
+        prototypes : ndarray of shape (n_samples, n_clusters)
+            Weights of each center, columns summing to one.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            Negative only if E is no Gram matrix of anything.
+        squared_norms : ndarray of shape (n_clusters,)
+            pᵀEp, what new samples need besides their own similarities.
+        """
+        product = self.matmul(prototypes)
+        squared_norms = np.einsum("ji,ji->i", prototypes, product)
+        diagonal = self.diagonal()
+        distances = product
+        distances *= -2.0
+        distances += diagonal[:, None]
+        distances += squared_norms
+        return clear_rounding(distances, diagonal, squared_norms), squared_norms
 
     @abstractmethod
     def centers(self, prototypes: FloatArray) -> Centers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._numerics import row_blocks
+from kfrc._numerics import clear_rounding, row_blocks
 from kfrc.kernels import Kernel
 from kfrc.typing import FloatArray
 
@@ -35,7 +35,8 @@ class KernelCenters(Centers):
         for block in row_blocks(len(Z), len(self.X)):
             similarities = self.kernel.shifted(Z[block], self.X, self.bandwidths)
             np.matmul(similarities, self.prototypes, out=distances[block])
+        own = self.kernel.shifted_diagonal(Z, self.bandwidths)
         distances *= -2.0
-        distances += self.kernel.shifted_diagonal(Z, self.bandwidths)[:, None]
+        distances += own[:, None]
         distances += self.squared_norms
-        return np.maximum(distances, 0.0, out=distances)
+        return np.maximum(clear_rounding(distances, own, self.squared_norms), 0.0, out=distances)

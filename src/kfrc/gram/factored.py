@@ -9,7 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kfrc._numerics import row_blocks
+from kfrc._numerics import row_blocks, squared_distances
+from kfrc._validation import check_squares
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.kernels import Kernel, SymmetricLowRank
@@ -88,6 +89,7 @@ class FactoredGram(FeatureGram):
     def __init__(
         self, features: FloatArray, family: FactoredGrams | None = None, bandwidths: FloatArray | None = None
     ) -> None:
+        check_squares(features, "X" if family is None else "X / bandwidths")
         self._mean = features.mean(axis=0)
         self._features = features - self._mean
         self.n_samples = len(features)
@@ -101,6 +103,14 @@ class FactoredGram(FeatureGram):
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:  # noqa: D102
         for rows in row_blocks(self.n_samples, self.rank, _BLOCK_ELEMENTS):
             yield rows, self._features[rows]
+
+    def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: D102
+        # Features of the user can have values of 10⁸ in one row: inner products alone would drown all others.
+        locations = np.ascontiguousarray(self.project(prototypes).T)
+        distances = np.empty((self.n_samples, len(locations)))
+        for rows, features in self.blocks():
+            distances[rows] = squared_distances(features, locations)
+        return distances, np.einsum("ir,ir->i", locations, locations)
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
         family, bandwidths = self._origin()
@@ -148,11 +158,6 @@ class FeatureCenters(Centers):
 
 
 def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
-    """‖a_j − b_i‖² for few rows b, by differences of rows relative to their center: no cancellation far from zero."""
-    origin = B.mean(axis=0)
-    A, B = A - origin, B - origin
-    distances = A @ B.T
-    distances *= -2.0
-    distances += np.einsum("jr,jr->j", A, A)[:, None]
-    distances += np.einsum("ir,ir->i", B, B)
-    return np.maximum(distances, 0.0, out=distances)
+    """‖a_j − b_i‖² for few rows b, relative to one in their midst: no cancellation far from zero."""
+    origin = np.median(B, axis=0)
+    return squared_distances(A - origin, B - origin)

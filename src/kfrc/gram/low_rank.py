@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kfrc._numerics import row_blocks
+from kfrc._numerics import clear_rounding, row_blocks
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.gram.dense import DenseGram, DenseGrams
@@ -340,7 +340,7 @@ class NodeCenters(Centers):
                 squares = np.square(np.subtract.outer(Z[rows, d], grid) / bandwidth)
                 similarities += self.kernel.profile(squares) @ weights
             distances[rows] = self.squared_norms - 2.0 * similarities
-        return np.maximum(distances, 0.0, out=distances)
+        return np.maximum(clear_rounding(distances, 0.0, self.squared_norms), 0.0, out=distances)
 
 
 def _affordable_degree(n_samples: int, n_features: int) -> float:

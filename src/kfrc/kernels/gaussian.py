@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._numerics import row_blocks
+from kfrc._numerics import midst, row_blocks
 from kfrc.kernels.base import AdditiveKernel, Kernel, SymmetricLowRank, squared_differences
 from kfrc.typing import FloatArray
 
@@ -34,6 +34,10 @@ class GaussianSum(AdditiveKernel, name="sum"):
         return slope
 
 
+_CENTER_ROWS = 100
+"""Rows whose medians serve as origin for squared distances."""
+
+
 @dataclass(frozen=True)
 class GaussianProduct(Kernel, name="product"):
     """k(x, y) = Π_d exp(−(x_d − y_d)² / 2θ_d²): the usual Gaussian kernel with a bandwidth per feature.
@@ -50,7 +54,7 @@ class GaussianProduct(Kernel, name="product"):
     def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
         # −‖x − y‖²/2 by one product of augmented matrices, [x, −½‖x‖², 1] · [y, 1, −½‖y‖²].
         left, right = X / bandwidths, Y / bandwidths
-        center = right.mean(axis=0)  # distances do not move, rounding shrinks
+        center = midst(right, _CENTER_ROWS)  # distances do not move, rounding shrinks
         left, right = left - center, right - center
         left_half = 0.5 * np.einsum("jd,jd->j", left, left)[:, None]
         right_half = 0.5 * np.einsum("jd,jd->j", right, right)[:, None]

@@ -1,11 +1,14 @@
 """Fuzzy relational clustering: the objective J of Equation 1 and its alternating minimization."""
 
 from kfrc.relational.solver import (
+    CENTER_TOL,
+    DESCENT_TOL,
     SAME_OBJECTIVE,
     RelationalSolution,
     Status,
     descend,
     evaluate_partition,
+    in_order,
     in_order_of_appearance,
     is_uniform,
     may_leave_uniformity,
@@ -26,6 +29,8 @@ from kfrc.relational.starts import (
 )
 
 __all__ = [
+    "CENTER_TOL",
+    "DESCENT_TOL",
     "SAME_OBJECTIVE",
     "Blocks",
     "Given",
@@ -39,6 +44,7 @@ __all__ = [
     "descend",
     "draw_memberships",
     "evaluate_partition",
+    "in_order",
     "in_order_of_appearance",
     "is_uniform",
     "may_leave_uniformity",

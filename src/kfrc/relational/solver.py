@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational.starts import Start, resolve_start, starting_memberships
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
-_DESCENT_TOL = 1e-12
+DESCENT_TOL = 1e-12
 """Relative rise of J that is rounding; the exact step cannot raise it on squared distances."""
 
 SAME_OBJECTIVE = 1e-9
@@ -29,11 +30,19 @@ _NEGATIVE_TOL = 1e-10
 """Center distances below minus this times their mean are a property of R, not rounding."""
 
 _HALVINGS = 30
-"""Step halvings before a non-Euclidean run that finds no descent is called stationary."""
+"""Step halvings before a run that finds no descent gives up."""
+
+CENTER_TOL = 5.0
+"""At convergence a squared distance may move by this times ``tol`` of its size, which a step of ``tol`` in the
+memberships moves it by at the usual fuzziness; at a large one, small steps of the memberships can move centers far."""
 
 
 class Status(StrEnum):
-    """How a run ended."""
+    """How a run ended.
+
+    ``"max_iter"`` is a run that was stopped before it converged: by the number of iterations, or earlier because no
+    step lowers the objective any more although memberships still move (rounding, or R that is not Euclidean).
+    """
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
@@ -73,6 +82,9 @@ class RelationalSolution:
     negative_distances: bool = False
 
 
+Solution = TypeVar("Solution", bound=RelationalSolution)
+
+
 def solve_relational(
     R: ArrayLike | Dissimilarity,
     n_clusters: int,
@@ -101,7 +113,8 @@ def solve_relational(
         or an array) the further runs start from ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
-        A run has converged when no membership moves by more than this.
+        A run has converged when no membership moves by more than this, and no squared distance to a center by more than
+        five times this in proportion to its size (or to the median of them, if that is larger).
     random_state : int, RandomState, Generator or None
     progress : callable, optional
         Called with a text after every run.
@@ -160,7 +173,11 @@ def order_of_appearance(U: FloatArray) -> list[int]:
 
 def in_order_of_appearance(solution: RelationalSolution) -> RelationalSolution:
     """The solution with its clusters renumbered by :func:`order_of_appearance`."""
-    order = order_of_appearance(solution.memberships)
+    return in_order(solution, order_of_appearance(solution.memberships))
+
+
+def in_order(solution: Solution, order: list[int]) -> Solution:
+    """The solution with its clusters in another order."""
     return replace(
         solution,
         memberships=solution.memberships[:, order],
@@ -234,13 +251,17 @@ def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter:
         centers = state
         proposal = t.memberships(state.distances)
         following = _evaluate(dissimilarity, t, proposal)
-        if following.objective > state.objective + _DESCENT_TOL * abs(state.objective):
+        if following.objective > state.objective + DESCENT_TOL * abs(state.objective):
             following = _halve(dissimilarity, t, state, proposal)
-        if float(np.abs(following.U - state.U).max()) <= tol and not may_leave_uniformity(following.U, tol):
+        rests = float(np.abs(proposal - state.U).max()) <= tol and _centers_rest(state, following, tol)
+        if rests and not may_leave_uniformity(following.U, tol):
             status = Status.CONVERGED
+        stalled = following is state
         state = following
         negative |= state.negative
         path.append(state.objective)
+        if stalled:
+            break
     if is_uniform(state.U):
         status = Status.COLLAPSED
     return RelationalSolution(
@@ -253,6 +274,14 @@ def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter:
         squared_norms=centers.squared_norms,
         negative_distances=negative,
     )
+
+
+def _centers_rest(before: _State, after: _State, tol: float) -> bool:
+    """Whether the centers have stopped moving, as seen from the samples."""
+    known = np.isfinite(before.distances) & np.isfinite(after.distances)
+    distances = after.distances[known]
+    moved = np.abs(distances - before.distances[known])
+    return bool((moved <= CENTER_TOL * tol * np.maximum(distances, np.median(distances))).all())
 
 
 def evaluate_partition(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> RelationalSolution:
@@ -273,7 +302,7 @@ def may_leave_uniformity(U: FloatArray, tol: float) -> bool:
 
 
 def _halve(dissimilarity: Dissimilarity, t: Fuzzifier, state: _State, proposal: FloatArray) -> _State:
-    """Shorten a step that raises J, which only a non-Euclidean R allows; give up at the current point."""
+    """Shorten a step that raises J, which only a non-Euclidean R or rounding allows; give up at the current point."""
     step = 0.5
     for _ in range(_HALVINGS):
         trial = _evaluate(dissimilarity, t, state.U + step * (proposal - state.U))
