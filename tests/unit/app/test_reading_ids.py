@@ -42,6 +42,18 @@ def test_labels_are_text_and_the_usual_marks_are_unknown(tmp_path):
     assert table.labels.tolist() == ["01", "1", "1.0", "", "", "", "1E5", "100000"]
 
 
+@pytest.mark.parametrize("cells", ['"{}"', ' "{}"', '"{}" ', '  "{}"  ', " {} "])
+@pytest.mark.parametrize("first", [True, False])
+def test_quotation_marks_and_the_blanks_around_them_are_no_part_of_an_id(tmp_path, cells, first):
+    ids = ["007", "1.20", "NA"]
+    rows = [[cells.format(name), str(k)] for k, name in enumerate(ids)]
+    lines = [",".join(row if first else row[::-1]) for row in (["key", "x"], *rows)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    table = read_table(str(tmp_path / "t.csv"), id_column="key")
+    assert table.ids.tolist() == ids
+    assert table.data["x"].tolist() == [0, 1, 2]
+
+
 def test_an_id_column_does_not_decide_the_marks_of_the_file(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("key;x\n1.5;1,5\n2.5;2,5\n3.25;3,5\n")
