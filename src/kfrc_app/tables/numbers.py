@@ -132,7 +132,7 @@ _NUMBER = "|".join(f"(?:{_Reading(mark, _others(mark)).pattern})" for mark in DE
 _DECIMAL = {mark: _shows_decimal(mark) for mark in DECIMAL_MARKS}
 _THOUSANDS = {mark: _shows_thousands(mark) for mark in THOUSANDS_MARKS}
 _DOUBTFUL = {mark: f"{_SIGN}[1-9][0-9]{{0,2}}{_CLASSES[mark]}[0-9]{{3}}$" for mark in DECIMAL_MARKS}
-QUOTED_DOUBTFUL = r'"\s*[+-]?[1-9][0-9]{0,2}[.][0-9]{3}\s*"'
+QUOTED_DOUBTFUL = rf'"\s*[+{_MINUS}-]?[1-9][0-9]{{0,2}}[.][0-9]{{3}}\s*"'
 """A dot before three digits in quotation marks: the one dot that a comma-separated file leaves open."""
 
 
