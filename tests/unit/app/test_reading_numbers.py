@@ -30,6 +30,14 @@ def test_one_column_without_a_name_may_be_one_column_or_two(tmp_path):
         read(tmp_path, "1,5\n1,6\n2,7\n")
 
 
+@pytest.mark.parametrize(("second", "value"), [("NA", None), ("?", None), ('"7,5"', 7.5)])
+def test_gaps_and_quotation_marks_show_that_a_column_without_a_name_is_one(tmp_path, second, value):
+    table = read(tmp_path, f"1,5\n{second}\n1,6\n2,7\n3,8\n")
+    known = [1.5, value, 1.6, 2.7, 3.8]
+    assert columns(table) == {"column_1": [number for number in known if number is not None]}
+    assert table.rows.used.tolist() == [number is not None for number in known]
+
+
 def test_a_header_of_one_name_never_yields_row_names(tmp_path):
     with pytest.raises(DataError, match="row 1 has 2 fields where 1 is expected"):
         read(tmp_path, "x\nr1,1.5\nr2,1.6\nr3,1.7\n")
