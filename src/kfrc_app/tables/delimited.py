@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Numbers, counted, quoted
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Numbers, counted, quoted, refuse_repeated
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 
@@ -321,9 +321,7 @@ def _names(records: Records) -> list[str]:
     if records.named_rows:
         names = [ROW_NAMES, *names]
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise DataError(f"column names must differ, but {quoted(repeated)} appears more than once: rename one of them")
+    refuse_repeated(names)
     return names
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kfrc_app.tables.columns import DataError
-from kfrc_app.tables.numbers import Marks, looks_like_number
+from kfrc_app.tables.numbers import MISSING, Marks, looks_like_number
 
 _SEPARATORS = ("\t", ";", "|", ",", " ")  # the comma late: between the others it is a mark within numbers
 SEPARATOR_WORDS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
@@ -146,7 +146,7 @@ def _find_separator(lines: list[str], marks: Marks) -> str:
     for separator in numeric:
         if all(separator not in line.strip().rstrip(separator) for line in lines):
             return separator  # at the end of the lines only
-    if all(map(looks_like_number, lines)) and (not numeric or _is_within_numbers(numeric[0], marks, lines[0])):
+    if all(map(_is_cell, lines)) and (not numeric or _is_within_numbers(numeric[0], marks, lines[0])):
         return NO_SEPARATOR
     if numeric == [",", " "] and not all(line.count(",") == line.count(", ") for line in lines):
         return " " if _is_within_numbers(",", marks, lines[0]) else ","
@@ -160,6 +160,11 @@ def _find_separator(lines: list[str], marks: Marks) -> str:
     n_names = 1 if best == " " else count_names(_records(lines, best)[0])
     is_one_column = n_names == 1 and 2 * sum(map(looks_like_number, lines[1:])) >= len(lines) - 1 > 0
     return NO_SEPARATOR if is_one_column else best
+
+
+def _is_cell(line: str) -> bool:
+    """Whether a line is a number as a whole, with or without quotation marks, or a mark for a missing one."""
+    return looks_like_number(line.strip().strip('"')) or line.strip() in MISSING
 
 
 def _may_be_one_column(lines: list[str], separator: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError
+from kfrc_app.tables.columns import Columns, DataError
 from kfrc_app.tables.delimited import Records, TextColumns, dot_is_decimal, is_data, read_records
 from kfrc_app.tables.dialect import find_dialect
 from kfrc_app.tables.numbers import Marks
@@ -94,8 +94,7 @@ class _Found:
 def _typed(content: bytes) -> _Found:
     columns = parse_parquet(content)
     text = list(columns.numbers(columns.names).text)
-    if ROW_NAMES in columns.names:
-        text = [ROW_NAMES]
+    text = list(columns.row_names) or text
     row_names = text[0] if len(text) == 1 and len(columns.names) == columns.n_rows + 1 else None
     header = None if row_names is None else [name for name in columns.names if name != row_names]
     return _Found(columns, row_names, header)

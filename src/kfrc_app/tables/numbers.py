@@ -18,10 +18,12 @@ DECIMAL_MARKS = (",", ".")
 THOUSANDS_MARKS = (",", ".", " ", "'")
 """A space stands for every kind of space, an apostrophe for both of its forms."""
 
-_MISSING = pa.array(
-    ["", "?", ".", "-", "na", "Na", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan",
-     "-NaN", "null", "NULL", "None", "missing", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"]
+MISSING = (
+    "", "?", ".", "-", "na", "Na", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan",
+    "-NaN", "null", "NULL", "None", "missing", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
+"""The usual marks for a missing value."""
+
 _TRUE, _FALSE = pa.array(["True", "TRUE", "true"]), pa.array(["False", "FALSE", "false"])
 
 _CLASSES = {",": ",", ".": "[.]", " ": "[ \u00a0\u2007\u2009\u202f]", "'": "['\u2019]"}
@@ -138,7 +140,7 @@ QUOTED_DOUBTFUL = rf'"\s*[+{_MINUS}-]?[1-9][0-9]{{0,2}}[.][0-9]{{3}}\s*"'
 
 def is_missing(cells: Any) -> Any:
     """Which cells of an Arrow array of strings are blank or one of the usual marks for a missing value."""
-    return pc.is_in(cells, value_set=_MISSING)
+    return pc.is_in(cells, value_set=pa.array(MISSING))
 
 
 def looks_like_number(text: str) -> bool:
