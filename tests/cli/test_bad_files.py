@@ -16,6 +16,8 @@ BAD = {
     "empty": (b"", "empty"),
     "blank": (b"\n \n\n", "empty"),
     "header only": (b"a,b,c\n", "no rows"),
+    "comments only": (b"# a,b\n# made today\n", "nothing but comments"),
+    "separator only": (b"sep=;\n", "empty"),
     "ragged": (b"a,b,c\n1,2,3\n4,5\n6,7,8\n", "row 2 has 2 fields"),
     "ragged longer": (b"a,b\n" + b"1,2\n" * 9 + b"1,2,3\n", "row 10 has 3 fields"),
     "binary": (bytes(range(256)) * 20, "binary"),

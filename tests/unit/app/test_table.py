@@ -183,6 +183,11 @@ def test_names_of_a_matrix_may_be_numbers(tmp_path, corner):
     assert found.ids.tolist() == ["10", "11", "12", "13"]
 
 
+def test_a_matrix_without_rows_is_said_to_be_so(tmp_path):
+    with pytest.raises(DataError, match="no rows"):
+        read_dissimilarities(write(tmp_path, "x\n"))
+
+
 def test_a_matrix_with_gaps_is_refused(tmp_path):
     with pytest.raises(DataError, match="1 missing"):
         read_dissimilarities(write(tmp_path, "0,1,2\n1,0,\n2,1,0\n"))
