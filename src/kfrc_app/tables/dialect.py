@@ -72,8 +72,12 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip(" \n") + "\n"
     hint = _EXCEL_HINT.match(text)
     if hint and hint[1] in _SEPARATORS:
+        if not text[hint.end() :].strip():
+            raise DataError("the file is empty")
         return Dialect(text[hint.end() :], hint[1], tuple(notes))
     text, n_comments = _without_comments(text)
+    if not text.strip():
+        raise DataError("the file holds nothing but comments: lines that begin with #")
     if n_comments:
         notes.append(f"left out {n_comments} line(s) of comment at the top, which begin with #")
     separator = _find_separator(_sample(text), marks)

@@ -54,6 +54,8 @@ def read_dissimilarities(source: str, *, marks: Marks | None = None) -> Dissimil
     content = read_bytes(source)
     found = _typed(content) if content[:4] == MAGIC else _delimited(content, marks or Marks())
     columns = found.columns
+    if columns.n_rows == 0:
+        raise DataError("the file has a header but no rows")
     inside = [name for name in columns.names if name != found.row_names]
     if columns.n_rows != len(inside):
         raise DataError(
