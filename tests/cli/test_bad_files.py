@@ -19,6 +19,7 @@ BAD = {
     "comments only": (b"# a,b\n# made today\n", "nothing but comments"),
     "separator only": (b"sep=;\n", "empty"),
     "ragged": (b"a,b,c\n1,2,3\n4,5\n6,7,8\n", "row 2 has 2 fields"),
+    "ragged short": (b"a,b\n1,2\n3\n4,5\n", "row 2 has 1 field where 2 are expected"),
     "ragged longer": (b"a,b\n" + b"1,2\n" * 9 + b"1,2,3\n", "row 10 has 3 fields"),
     "binary": (bytes(range(256)) * 20, "binary"),
     "spreadsheet": (b"PK\x03\x04\x00\x00" * 50, "spreadsheet"),
