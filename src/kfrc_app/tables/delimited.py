@@ -267,9 +267,9 @@ def _split_slowly(text: str, separator: str) -> list[Any]:
 
 
 def _uneven(row: int, found: int, expected: int, separator: str) -> DataError:
-    verb = "are" if expected > 1 else "is"
+    fields, verb = "fields" if found > 1 else "field", "are" if expected > 1 else "is"
     return DataError(
-        f"row {row} has {found} fields where {expected} {verb} expected: every line must have the same number "
+        f"row {row} has {found} {fields} where {expected} {verb} expected: every line must have the same number "
         f"of fields (separator: {SEPARATOR_WORDS.get(separator, 'none')})"
     )
 
@@ -278,12 +278,11 @@ def _refuse_doubtful_row_names(records: Records, dialect: Dialect, marks: Marks)
     """Ask about a field that the header does not know, unless it is clearly the first of its row, the name."""
     names, word = records.columns[0].to_pylist(), SEPARATOR_WORDS[dialect.separator]
     n_blank = pc.sum(pc.cast(pc.equal(records.columns[-1], ""), pa.int64())).as_py()
-    are_numbers = all(map(looks_like_number, names))
+    are_numbers = '\n"' not in dialect.text and all(map(looks_like_number, names))
     are_distinct = all(map(str.isdigit, names)) and len(set(names)) == len(names)
     answer = ""
     if 2 * n_blank <= len(names) and (are_distinct or not are_numbers):
-        in_quotes = '\n"' in dialect.text
-        if in_quotes or not (are_numbers or dialect.separator == " ") or not _may_hold_marks(records, dialect, marks):
+        if not (are_numbers or dialect.separator == " ") or not _may_hold_marks(records, dialect, marks):
             return
         answer = ', or add --decimal "."'
     raise DataError(
