@@ -60,12 +60,12 @@ class TypedColumns(Columns):
         values, text = {}, {}
         for name in names:
             column = self.frame[name]
-            known = self.known(name)
-            if not known.any():
+            if column.isna().all():
                 values[name] = np.full(len(column), np.nan)
             elif pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
                 values[name] = column.to_numpy(dtype=np.float64, na_value=np.nan)
             else:
+                known = self.known(name)
                 first = int(known.argmax())
                 text[name] = NotNumbers(int(known.sum()), int(known.sum()), first + 1, str(column.iloc[first]))
         return Numbers(values, text)
