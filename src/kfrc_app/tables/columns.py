@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,6 +92,11 @@ class Columns(ABC):
     def n_rows(self) -> int:
         """Number of rows."""
 
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """The columns that name the rows unless others are said to."""
+        return (ROW_NAMES,) if ROW_NAMES in self.names else ()
+
     @abstractmethod
     def text(self, name: str) -> NDArray[Any]:
         """Cells as they were written, blanks around them aside; an object array of str of shape (n_rows,)."""
@@ -114,6 +120,13 @@ class Columns(ABC):
         DataError
             If a number can be read in two ways; the message is a question.
         """
+
+
+def refuse_repeated(names: Sequence[str]) -> None:
+    """Stop if columns cannot be told apart."""
+    found = [name for name, count in Counter(names).items() if count > 1]
+    if found:
+        raise DataError(f"column names must differ, but {quoted(found)} appears more than once: rename one of them")
 
 
 def quoted(names: Sequence[str], limit: int = 5) -> str:

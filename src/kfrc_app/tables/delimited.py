@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -16,12 +17,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Numbers, quoted
-from kfrc_app.tables.dialect import SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Numbers, counted, quoted, refuse_repeated
+from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 
 _BLOCK_SIZE = 1 << 20  # bytes that are split at a time
 _LINES_PER_BLOCK = 16  # at least, because a line must fit
+_PARTS = {",": ("^[+\u2212-]?[0-9]+$", "^[0-9]+$"), " ": ("^[+\u2212-]?[1-9][0-9]{0,2}$", "^[0-9]{3}$")}
+"""What stands before and after a mark within a number, where the same mark separates columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +148,12 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
                 f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
                 "if it is data, put a line of names above it"
             )
+        if records.named_rows:
+            _refuse_doubtful_row_names(records, dialect, marks)
         names, columns = _names(records), records.columns
+        nameless = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if name and not field]
+        if nameless:
+            notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless[::-1])}")
         if names[0] == ROW_NAMES and len(names) > 1 and pc.all(pc.equal(columns[0], "")).as_py():
             names, columns = names[1:], columns[1:]  # a separator at the start of the lines
     return TextColumns(dict(zip(names, columns, strict=True)), marks, dot_is_decimal(dialect), tuple(notes))
@@ -193,22 +201,25 @@ def read_records(dialect: Dialect) -> Records:
         raise DataError(f"the file cannot be split into columns: {error}") from None
     if second is None:
         return Records(first, [pa.chunked_array([[]], pa.string()) for _ in first], named_rows=False)
-    columns = _split(text[start:], separator, len(second))
+    rows = text[start:]
+    if separator == NO_SEPARATOR:  # a blank line is a blank cell
+        rows = re.sub("\n(?=\n)", '\n""', f"\n{rows}")[1:]
+    columns = _split(rows, separator, len(second))
     if columns is None:
-        columns = _split_slowly(text[start:], separator)
+        columns = _split_slowly(rows, separator)
     n_blank = 0
     while n_blank < len(columns) and pc.all(pc.equal(columns[-1 - n_blank], "")).as_py():
         n_blank += 1
     width = fitting_width(first, len(columns), n_blank)
     if width is None:
-        raise _uneven(1, len(columns), len(first), separator)
+        raise _uneven(1, len(columns), count_names(first), separator)
     named_rows = width == count_names(first) + 1 and len(columns) != len(first)
     return Records(first[: width - named_rows], columns[:width], named_rows)
 
 
 def _split(text: str, separator: str, width: int) -> list[Any] | None:
     """Columns of cells without blanks around them; None if lines differ in length or need a closer look."""
-    if f'{separator} "' in text:  # a blank before a quotation mark
+    if ' "' in text and re.search(rf'(?:^|{re.escape(separator)}) +"', text, re.MULTILINE):  # Arrow keeps these marks
         return None
     uneven = []
 
@@ -256,10 +267,41 @@ def _split_slowly(text: str, separator: str) -> list[Any]:
 
 
 def _uneven(row: int, found: int, expected: int, separator: str) -> DataError:
-    verb = "are" if expected > 1 else "is"
+    fields, verb = "fields" if found > 1 else "field", "are" if expected > 1 else "is"
     return DataError(
-        f"row {row} has {found} fields where {expected} {verb} expected: every line must have the same number "
+        f"row {row} has {found} {fields} where {expected} {verb} expected: every line must have the same number "
         f"of fields (separator: {SEPARATOR_WORDS.get(separator, 'none')})"
+    )
+
+
+def _refuse_doubtful_row_names(records: Records, dialect: Dialect, marks: Marks) -> None:
+    """Ask about a field that the header does not know, unless it is clearly the first of its row, the name."""
+    names, word = records.columns[0].to_pylist(), SEPARATOR_WORDS[dialect.separator]
+    n_blank = pc.sum(pc.cast(pc.equal(records.columns[-1], ""), pa.int64())).as_py()
+    are_numbers = '\n"' not in dialect.text and all(map(looks_like_number, names))
+    are_distinct = all(map(str.isdigit, names)) and len(set(names)) == len(names)
+    answer = ""
+    if 2 * n_blank <= len(names) and (are_distinct or not are_numbers):
+        if not (are_numbers or dialect.separator == " ") or not _may_hold_marks(records, dialect, marks):
+            return
+        answer = ', or add --decimal "."'
+    raise DataError(
+        f"the rows have one field more than the header: does the first one, '{names[0]}' in row 1, name the row? If "
+        f"so, put a name for it into the header{answer}. If not, the rows have a {word} too many: remove it, or put "
+        "quotation marks around the cell that holds it"
+    )
+
+
+def _may_hold_marks(records: Records, dialect: Dialect, marks: Marks) -> bool:
+    """Whether two columns may be one, of numbers such as 1,5 or 1 234."""
+    separator = dialect.separator
+    if separator not in _PARTS or (marks != Marks() and separator not in (marks.decimal, marks.thousands)):
+        return False
+    before, after = _PARTS[separator]
+    return any(
+        pc.all(pc.match_substring_regex(left, before)).as_py()
+        and pc.all(pc.match_substring_regex(right, after)).as_py()
+        for left, right in itertools.pairwise(records.columns)
     )
 
 
@@ -278,9 +320,7 @@ def _names(records: Records) -> list[str]:
     if records.named_rows:
         names = [ROW_NAMES, *names]
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise DataError(f"column names must differ, but {quoted(repeated)} appears more than once: rename one of them")
+    refuse_repeated(names)
     return names
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kfrc_app.tables.columns import DataError
-from kfrc_app.tables.numbers import Marks, looks_like_number
+from kfrc_app.tables.numbers import MISSING, Marks, looks_like_number
 
 _SEPARATORS = ("\t", ";", "|", ",", " ")  # the comma late: between the others it is a mark within numbers
 SEPARATOR_WORDS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
@@ -72,13 +72,20 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip(" \n") + "\n"
     hint = _EXCEL_HINT.match(text)
     if hint and hint[1] in _SEPARATORS:
+        if not text[hint.end() :].strip():
+            raise DataError("the file is empty")
         return Dialect(text[hint.end() :], hint[1], tuple(notes))
     text, n_comments = _without_comments(text)
+    if not text.strip():
+        raise DataError("the file holds nothing but comments: lines that begin with #")
     if n_comments:
         notes.append(f"left out {n_comments} line(s) of comment at the top, which begin with #")
     separator = _find_separator(_sample(text), marks)
     if separator == " ":
         text = "\n".join(_single_blanks(line) for line in text.split("\n"))
+    if separator == NO_SEPARATOR:
+        header, line_end, rows = text.partition("\n")
+        text = (header.rstrip("".join(_SEPARATORS)) or header) + line_end + rows
     return Dialect(text, separator, tuple(notes))
 
 
@@ -92,13 +99,21 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
     try:
         text = content.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("latin-1")
+        text = _decode_bytes(content)
         notes.append("the file is not UTF-8, so it was read as Latin-1: check accented letters in names")
     if len(_CONTROL.findall(text[:_SAMPLE_SIZE])) > _MAX_CONTROL_SHARE * min(len(text), _SAMPLE_SIZE):
         raise DataError(_binary_message(content))
     if not text.strip():
         raise DataError("the file is empty")
     return text, notes
+
+
+def _decode_bytes(content: bytes) -> str:
+    """Latin-1 as Windows writes it, with more letters and marks, unless a byte has no meaning there."""
+    try:
+        return content.decode("cp1252")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def _binary_message(content: bytes) -> str:
@@ -135,29 +150,47 @@ def _find_separator(lines: list[str], marks: Marks) -> str:
     for separator in numeric:
         if all(separator not in line.strip().rstrip(separator) for line in lines):
             return separator  # at the end of the lines only
-    given = (marks.decimal, marks.thousands)
-    if all(map(looks_like_number, lines)) and (not numeric or _is_within_numbers(numeric[0], given, lines[0])):
+    if all(map(_is_cell, lines)) and (not numeric or _is_within_numbers(numeric[0], marks, lines[0])):
         return NO_SEPARATOR
-    if numeric == [",", " "]:
-        return " " if _is_within_numbers(",", given, lines[0]) else ","
+    if numeric == [",", " "] and not all(line.count(",") == line.count(", ") for line in lines):
+        return " " if _is_within_numbers(",", marks, lines[0]) else ","
     best = max(ranks, key=lambda separator: ranks[separator])
-    fits_header = ranks[best][0]
-    if not fits_header and 2 * sum(map(looks_like_number, lines[1:])) >= len(lines) - 1 > 0:
+    if ranks[best] == _NO_COLUMNS:
         return NO_SEPARATOR
-    return NO_SEPARATOR if ranks[best] == _NO_COLUMNS else best
+    fits_header = ranks[best][0]
+    if fits_header:
+        within = _may_be_one_column(lines, best) and _is_within_numbers(best, marks, lines[1], header=lines[0])
+        return NO_SEPARATOR if within else best
+    n_names = 1 if best == " " else count_names(_records(lines, best)[0])
+    is_one_column = n_names == 1 and 2 * sum(map(looks_like_number, lines[1:])) >= len(lines) - 1 > 0
+    return NO_SEPARATOR if is_one_column else best
 
 
-def _is_within_numbers(mark: str, given: tuple[str | None, str | None], line: str) -> bool:
+def _is_cell(line: str) -> bool:
+    """Whether a line is a number as a whole, with or without quotation marks, or a mark for a missing one."""
+    return looks_like_number(line.strip().strip('"')) or line.strip() in MISSING
+
+
+def _may_be_one_column(lines: list[str], separator: str) -> bool:
+    """Whether a name of several words, as in Price, EUR, may stand above numbers with a mark, as in 1,5 or 1 234."""
+    header, *rows = lines
+    blank_differs = separator == " " or (", " in header and not any(", " in row for row in rows))
+    return bool(rows) and separator in ", " and blank_differs and all(map(looks_like_number, rows))
+
+
+def _is_within_numbers(mark: str, marks: Marks, line: str, *, header: str | None = None) -> bool:
     """Whether a mark that could separate numbers stands within them, where no header tells: as given, or a question.
 
     1,5 is one number or two, and 1,2 345,6 is three numbers between commas or two between spaces.
     """
-    if given != (None, None):
-        return mark in given
+    if marks != Marks():
+        return mark in (marks.decimal, marks.thousands)
+    place = f"the first line is '{line}'" if header is None else f"below '{header}' stands '{line}'"
+    names = " or a first line with names" if header is None else ""
     within = '--decimal "," or --thousands ","' if mark == "," else '--thousands " "'
     raise DataError(
-        f"the first line is '{line}': does the {SEPARATOR_WORDS[mark]} separate two columns, or does it stand within a "
-        f'number? Add --decimal "." or a first line with names for the first, {within} for the second'
+        f"{place}: does the {SEPARATOR_WORDS[mark]} separate two columns, or does it stand within a number? Add "
+        f'--decimal "."{names} for the first, {within} for the second'
     )
 
 
@@ -194,7 +227,8 @@ def fitting_width(header: list[str], width: int, n_blank: int) -> int | None:
     """Number of columns, given that the last ``n_blank`` of ``width`` fields are blank in every row.
 
     Separators at the end of the lines make blank fields that belong to no column; they are recognized first. Then rows
-    may have one field more than the header, the name of the row, unless the header is a single name.
+    may have one field more than the header, the name of the row, or columns at the end have no name: neither is so if
+    the header is a single name.
 
     Parameters
     ----------
@@ -216,8 +250,9 @@ def fitting_width(header: list[str], width: int, n_blank: int) -> int | None:
     remaining = max(n_names, width - n_blank)
     if remaining > width:
         return None
-    named = remaining == n_names or (width == len(header) and remaining <= len(header))
-    return remaining if named or (remaining == n_names + 1 and n_names > 1) else None
+    is_single = n_names == 1 and not looks_like_number(header[0])
+    fits = width == len(header) or (remaining == n_names + 1 and n_names > 1)
+    return remaining if remaining == n_names or (fits and not is_single) else None
 
 
 def count_names(header: list[str]) -> int:

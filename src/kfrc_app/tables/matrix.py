@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError
+from kfrc_app.tables.columns import Columns, DataError
 from kfrc_app.tables.delimited import Records, TextColumns, dot_is_decimal, is_data, read_records
 from kfrc_app.tables.dialect import find_dialect
 from kfrc_app.tables.numbers import Marks
@@ -54,6 +54,8 @@ def read_dissimilarities(source: str, *, marks: Marks | None = None) -> Dissimil
     content = read_bytes(source)
     found = _typed(content) if content[:4] == MAGIC else _delimited(content, marks or Marks())
     columns = found.columns
+    if columns.n_rows == 0:
+        raise DataError("the file has a header but no rows")
     inside = [name for name in columns.names if name != found.row_names]
     if columns.n_rows != len(inside):
         raise DataError(
@@ -94,8 +96,7 @@ class _Found:
 def _typed(content: bytes) -> _Found:
     columns = parse_parquet(content)
     text = list(columns.numbers(columns.names).text)
-    if ROW_NAMES in columns.names:
-        text = [ROW_NAMES]
+    text = list(columns.row_names) or text
     row_names = text[0] if len(text) == 1 and len(columns.names) == columns.n_rows + 1 else None
     header = None if row_names is None else [name for name in columns.names if name != row_names]
     return _Found(columns, row_names, header)

@@ -18,10 +18,12 @@ DECIMAL_MARKS = (",", ".")
 THOUSANDS_MARKS = (",", ".", " ", "'")
 """A space stands for every kind of space, an apostrophe for both of its forms."""
 
-_MISSING = pa.array(
-    ["", "?", ".", "-", "na", "Na", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan",
-     "-NaN", "null", "NULL", "None", "missing", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"]
+MISSING = (
+    "", "?", ".", "-", "na", "Na", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan",
+    "-NaN", "null", "NULL", "None", "missing", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
+"""The usual marks for a missing value."""
+
 _TRUE, _FALSE = pa.array(["True", "TRUE", "true"]), pa.array(["False", "FALSE", "false"])
 
 _CLASSES = {",": ",", ".": "[.]", " ": "[ \u00a0\u2007\u2009\u202f]", "'": "['\u2019]"}
@@ -132,13 +134,13 @@ _NUMBER = "|".join(f"(?:{_Reading(mark, _others(mark)).pattern})" for mark in DE
 _DECIMAL = {mark: _shows_decimal(mark) for mark in DECIMAL_MARKS}
 _THOUSANDS = {mark: _shows_thousands(mark) for mark in THOUSANDS_MARKS}
 _DOUBTFUL = {mark: f"{_SIGN}[1-9][0-9]{{0,2}}{_CLASSES[mark]}[0-9]{{3}}$" for mark in DECIMAL_MARKS}
-QUOTED_DOUBTFUL = r'"\s*[+-]?[1-9][0-9]{0,2}[.][0-9]{3}\s*"'
+QUOTED_DOUBTFUL = rf'"\s*[+{_MINUS}-]?[1-9][0-9]{{0,2}}[.][0-9]{{3}}\s*"'
 """A dot before three digits in quotation marks: the one dot that a comma-separated file leaves open."""
 
 
 def is_missing(cells: Any) -> Any:
     """Which cells of an Arrow array of strings are blank or one of the usual marks for a missing value."""
-    return pc.is_in(cells, value_set=_MISSING)
+    return pc.is_in(cells, value_set=pa.array(MISSING))
 
 
 def looks_like_number(text: str) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import io
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, NotNumbers, Numbers
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, NotNumbers, Numbers, refuse_repeated
 
 MAGIC = b"PAR1"
+_KINDS_OF_TEXT = {"string_view", "binary", "large_binary", "binary_view"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +27,13 @@ class TypedColumns(Columns):
     Attributes
     ----------
     frame : DataFrame
-        With Arrow types; an index that was stored is a first column called ``ROW_NAMES``.
+        With Arrow types; an index that was stored makes the first columns.
+    row_names : tuple of str
+        Names of the columns that were the index; ``ROW_NAMES`` for one without a name.
     """
 
     frame: pd.DataFrame
+    row_names: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,7 +60,9 @@ class TypedColumns(Columns):
         values, text = {}, {}
         for name in names:
             column = self.frame[name]
-            if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+            if column.isna().all():
+                values[name] = np.full(len(column), np.nan)
+            elif pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
                 values[name] = column.to_numpy(dtype=np.float64, na_value=np.nan)
             else:
                 known = self.known(name)
@@ -79,12 +88,24 @@ def parse_parquet(content: bytes) -> TypedColumns:
         If the file is damaged or column names repeat.
     """
     try:
-        frame = pd.read_parquet(io.BytesIO(content), dtype_backend="pyarrow")
-    except (ValueError, OSError) as error:  # pyarrow's own errors are subclasses of these
+        stored = pq.ParquetFile(io.BytesIO(content)).read()
+        refuse_repeated(stored.column_names)
+        frame = _with_plain_text(stored).to_pandas(types_mapper=pd.ArrowDtype)
+    except (OSError, pa.ArrowException) as error:
         raise DataError(f"the Parquet file cannot be read: {error}") from None
     frame.columns = frame.columns.astype(str)
-    if not frame.columns.is_unique:
-        raise DataError("column names must differ, but some appear more than once: rename them")
-    if not isinstance(frame.index, pd.RangeIndex):  # row names that pandas stored
-        frame.insert(0, ROW_NAMES, frame.index)
-    return TypedColumns(frame.reset_index(drop=True))
+    row_names: tuple[str, ...] = (ROW_NAMES,) if ROW_NAMES in frame.columns else ()
+    if not isinstance(frame.index, pd.RangeIndex):
+        row_names = tuple(ROW_NAMES if name is None else str(name) for name in frame.index.names)
+        refuse_repeated([*row_names, *frame.columns])
+        frame = frame.reset_index(names=list(row_names))
+    return TypedColumns(frame, row_names)
+
+
+def _with_plain_text(stored: Any) -> Any:
+    """The same table with text of one type: some programs write views, or bytes that do not say that they are text."""
+    for j, column in enumerate(stored.columns):
+        if str(column.type) in _KINDS_OF_TEXT:
+            with suppress(pa.ArrowInvalid):  # other bytes stay as they are
+                stored = stored.set_column(j, stored.column_names[j], column.cast(pa.large_string()))
+    return stored

@@ -133,11 +133,15 @@ def read_table(
     notes = list(source_columns.noticed)
     names = source_columns.names
     aside = [name for request in (label_column, id_column) if request is not None for name in _named(names, [request])]
-    if ROW_NAMES in names:
-        aside.append(ROW_NAMES)
+    requested = _named(names, columns)
+    row_names = [name for name in source_columns.row_names if name not in {*aside, *requested}]
+    aside.extend(row_names)
+    if ROW_NAMES in row_names:
         notes.append("the first column has no name and was taken as names of the rows")
+    elif row_names and id_column is None:
+        notes.append(f"the index of the file, {quoted(row_names)}, was taken as names of the rows")
     dropped = {*_named(names, drop), *aside}
-    chosen = [name for name in (_named(names, columns) if columns else names) if name not in dropped]
+    chosen = [name for name in (requested or names) if name not in dropped]
     numbers = source_columns.numbers(chosen, aside=aside)
     if columns:
         _refuse_text(numbers)
@@ -192,8 +196,7 @@ def read_new_rows(
     columns = _load(source, marks)
     notes = list(columns.noticed)
     aside = [] if id_column is None else _named(columns.names, [id_column])
-    if ROW_NAMES in columns.names and ROW_NAMES not in names:
-        aside.append(ROW_NAMES)
+    aside.extend(name for name in columns.row_names if name not in names)
     absent = [name for name in names if name not in columns.names]
     if absent:
         raise DataError(
@@ -261,8 +264,9 @@ def _named(known: Sequence[str], requested: Sequence[str]) -> list[str]:
 def _rows(columns: Columns, data: pd.DataFrame, id_column: str | None) -> InputRows:
     if id_column is not None:
         ids = columns.text(_named(columns.names, [id_column])[0])
-    elif ROW_NAMES in columns.names and ROW_NAMES not in data.columns:
-        ids = columns.text(ROW_NAMES)
+    elif columns.row_names and not {*columns.row_names} & {*data.columns}:
+        levels = [columns.text(name) for name in columns.row_names]
+        ids = np.array([", ".join(parts) for parts in zip(*levels, strict=True)], dtype=object)
     else:
         ids = np.array([str(k + 1) for k in range(columns.n_rows)], dtype=object)
     return InputRows(ids, _reasons(data))

@@ -12,10 +12,10 @@ import pytest
 
 from kfrc_app.tables import DataError, Marks, read_table
 
-N_FILES = 240
+N_FILES = 280
 SEPARATORS = (",", ";", "\t", "|", " ")
-GROUPINGS = ("", ",", ".", " ", "'", "\u00a0", "\u202f")
-ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "latin-1")
+GROUPINGS = ("", ",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
+ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "cp1252")
 MISSING = ("", "NA", "?", "nan")
 IDS = ("00001", "1.20", "1E5", "NA", "12345678901234567890", "12345678901234567891", "1,5", "x;y", "?", "ü", "a b")
 
@@ -31,7 +31,9 @@ class Style:
 
     @property
     def marks(self):
-        return Marks(self.decimal, {"": None, "\u00a0": " ", "\u202f": " "}.get(self.grouping, self.grouping))
+        return Marks(
+            self.decimal, {"": None, "\u2019": "'", "\u00a0": " ", "\u202f": " "}.get(self.grouping, self.grouping)
+        )
 
     def number(self, value, decimals, exponent):
         sign, digits = "-" if value < 0 else "", f"{abs(value):.{decimals}f}"
@@ -104,19 +106,20 @@ def make_file(rng, style):
     ids, header, id_column = [str(k + 1) for k in range(n_rows)], names, None
     naming = rng.choice(["none", "column", "blank", "short"]) if has_header else "none"
     if naming != "none":
-        ids = rng.choice(IDS, size=n_rows).tolist()
+        ids = ["r1", *rng.choice(IDS, size=n_rows - 1).tolist()]  # numbers alone need not be names
         rows = [[name, *row] for name, row in zip(ids, rows, strict=True)]
         if naming == "column" or style.separator == " ":  # nothing can be blank between blanks
             header, id_column = ["key", *names], "key"
         elif naming == "blank" or n_columns == 1:
             header = ["", *names]
     trailing = "" if style.separator == " " else style.separator * int(rng.choice([0, 0, 1, 2]))
-    lines = [style.line(row) + trailing for row in rows]
+    where = rng.choice(["rows", "both", "header"] if len(header) == len(rows[0]) and has_header else ["rows", "both"])
+    lines = [style.line(row) + trailing * (where != "header") for row in rows]
     if has_header:
-        lines.insert(0, style.line(header) + trailing * int(rng.integers(2)))
-    text = str(rng.choice(["\n", "\r\n"])).join([*lines, ""])
+        lines.insert(0, style.line(header) + trailing * (where != "rows"))
+    text = str(rng.choice(["\n", "\r\n", "\r"])).join([*lines, ""])
     in_quotes = style.quoting == csv.QUOTE_ALL or any(style.separator in cell for cell in known)
-    separated = len(rows[0]) > 1 or trailing
+    separated = len(rows[0]) > 1 or (trailing and where != "header")
     told = {tells(cell) for cell in known}
     asks = None in told and True not in told and not (style.separator == "," and separated and not in_quotes)
     if not (has_header or separated or in_quotes):  # is 1,5 one number or two?
@@ -133,7 +136,7 @@ def generated_files():
         style, encoding = possible[k % len(possible)], ENCODINGS[(k + k // len(possible)) % len(ENCODINGS)]
         if style.separator == "," and style.grouping == "." and style.quoting != csv.QUOTE_ALL:
             continue  # where commas separate, a dot is a decimal mark
-        if encoding == "latin-1" and style.grouping == "\u202f":
+        if encoding == "cp1252" and style.grouping == "\u202f":
             encoding = "utf-8"
         yield style, encoding, make_file(rng, style)
 

@@ -5,6 +5,8 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
@@ -101,6 +103,21 @@ def test_nullable_columns_of_a_parquet_file(tmp_path):
     assert "'when'" in table.notes[0]
 
 
+def test_columns_of_a_parquet_file_without_any_value_are_said_to_be_so(tmp_path):
+    columns = {"a": [1.0, 2.0, 4.0], "none": pa.nulls(3), "text": pa.array([None] * 3, pa.string())}
+    pq.write_table(pa.table(columns), tmp_path / "t.pq")
+    table = read_table(str(tmp_path / "t.pq"))
+    assert list(table.data.columns) == ["a"]
+    assert "left out 2 columns without any value: 'none', 'text'" in table.notes
+
+
+def test_repeated_names_in_a_parquet_file_are_named(tmp_path):
+    values = [pa.array([1.0, 2.0, 4.0])] * 3
+    pq.write_table(pa.table(values, names=["a", "b", "a"]), tmp_path / "t.pq")
+    with pytest.raises(DataError, match="'a' appears more than once"):
+        read_table(str(tmp_path / "t.pq"))
+
+
 def test_text_columns_are_reported(tmp_path):
     rows = "\n".join(f"{j},name {j},{j if j != 3 else 'many'}" for j in range(1, 9))
     table = read_table(write(tmp_path, f"a,who,count\n{rows}\n"))
@@ -164,6 +181,11 @@ def test_names_of_a_matrix_may_be_numbers(tmp_path, corner):
     found = read_dissimilarities(write(tmp_path, "\n".join(lines) + "\n"))
     np.testing.assert_array_equal(found.matrix.to_numpy(), R)
     assert found.ids.tolist() == ["10", "11", "12", "13"]
+
+
+def test_a_matrix_without_rows_is_said_to_be_so(tmp_path):
+    with pytest.raises(DataError, match="no rows"):
+        read_dissimilarities(write(tmp_path, "x\n"))
 
 
 def test_a_matrix_with_gaps_is_refused(tmp_path):
