@@ -33,7 +33,7 @@ ROW_SUM_TOL = 1e-6
 NOTICEABLE_ERROR = 1e-6
 """Relative error of distances above which an approximation that is meant to be exact is reported."""
 
-RESOLUTION = 64 * float(np.finfo(np.float64).eps)
+RESOLUTION = 256 * float(np.finfo(np.float64).eps)
 """A squared distance that is a sum of larger terms is known to about this times their size: less of it is zero."""
 
 CANCELLATION = 1e-4
@@ -134,16 +134,24 @@ def clear_rounding(distances: FloatArray, own: FloatArray | float, centers: Floa
     distances : ndarray of shape (n_rows, n_clusters)
         Changed in place; negative ones of notable size stay.
     own : ndarray of shape (n_rows,) or float
-        ‖x‖², or any upper bound of its size.
+        ‖x‖².
     centers : ndarray of shape (n_clusters,)
-        ‖v‖².
+        ‖v‖²; infinite for an empty cluster.
+
+    Notes
+    -----
+    The norms are relative to an origin that may be a sample, and then say nothing of the rounding. The largest distance
+    of a row does.
     """
-    sizes, center_sizes = np.abs(np.atleast_1d(own)), np.abs(centers)
-    largest = RESOLUTION * float(sizes.max(initial=0.0) + center_sizes.max(initial=0.0))
-    if distances.min(initial=np.inf) <= largest:  # rare, and one look is cheaper than a comparison with every bound
-        for i, size in enumerate(center_sizes):
+    sizes, found = np.abs(np.atleast_1d(own)), np.isfinite(centers)
+    largest = float(
+        distances[:, found].max(initial=0.0) + sizes.max(initial=0.0) + np.abs(centers[found]).max(initial=0.0)
+    )
+    if distances.min(initial=np.inf) <= RESOLUTION * largest:  # rare, and one look is cheaper than all the bounds
+        sizes = sizes + distances[:, found].max(axis=1, initial=0.0)
+        for i in np.flatnonzero(found):
             column = distances[:, i]
-            column[np.abs(column) <= RESOLUTION * (sizes + size)] = 0.0
+            column[np.abs(column) <= RESOLUTION * (sizes + abs(centers[i]))] = 0.0
     return distances
 
 

@@ -42,11 +42,12 @@ class FuzzyClusterer(
     objective_ : float
         Value of the minimized objective.
     objective_path_ : ndarray
-        Its value at the start and after every iteration.
+        Its value at the start and after every iteration. It never rises, but for the methods that say so.
     n_iter_ : int
         Iterations of the best run.
     status_ : {"converged", "max_iter", "collapsed"}
-        How that run ended.
+        How that run ended: neither memberships nor centers move any more; it was stopped before that, by ``max_iter``
+        or because no step lowers the objective (a warning says which); or every membership is 1/c.
     uniformity_ : float
         (1 − PC) / (1 − 1/c): 0 for a crisp partition, 1 for the uniform one.
     """
@@ -85,6 +86,9 @@ class FuzzyClusterer(
         Returns
         -------
         U : ndarray of shape (n_rows, n_clusters)
+            For the rows that were fitted these are ``memberships_``, if ``status_`` is ``"converged"``: to 10⁻¹⁰ on
+            ordinary tables, and to 10⁻⁶ where values are far apart, m is large or rows coincide with centers. A fit
+            that was stopped earlier (``"max_iter"``, with a warning) may differ by more.
         """
         check_is_fitted(self)
         return self._memberships_of(X)

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from kfrc._numerics import COLLAPSE_TOL, as_generator, check_memory
+from kfrc._numerics import COLLAPSE_TOL, RESOLUTION, as_generator, check_memory, clear_rounding
 from kfrc._validation import (
     check_dissimilarities,
     check_number,
@@ -25,6 +25,7 @@ from kfrc.exceptions import NonEuclideanWarning
 from kfrc.fuzzifiers import Fuzzifier, Power
 from kfrc.metrics import partition_coefficient
 from kfrc.relational import (
+    DESCENT_TOL,
     RelationalSolution,
     Start,
     Status,
@@ -39,8 +40,17 @@ from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 _BLOCK = 64
 """Samples whose sums are brought up to date by one matrix product; within a block this is done sample by sample."""
 
-_EMPTY_MASS = 1e-12
-"""Sums of weights below this are what rounding left of an emptied cluster."""
+_LOST_DIGITS = 1e-3
+"""A sum that one sample's step brings below this share of itself is computed anew: its last digits are rounding."""
+
+_RESIDUAL_TOL = 5e-7
+"""At convergence the memberships follow from the sums to this, or to √tol: where J is flat it says nothing of them."""
+
+_ROUNDING_RISE = 1e-5
+"""Rises of J below this share of its first value may be rounding even where distances to centers were negative."""
+
+_NEGATIVE_TOL = 1e-10
+"""Distances to centers below minus this times their largest are a property of R, not rounding."""
 
 
 class FANNY(FuzzyClusterer):
@@ -76,7 +86,8 @@ class FANNY(FuzzyClusterer):
         taking the rest: 0.9 in the own block, 0.1/(c − 1) elsewhere. So the result can depend on the order of the rows.
     max_iter : int, default=500
     tol : float, default=1e-15
-        It stops when |J_new − J_old| ≤ tol · J_new. ``"batch"`` stops when no membership moves by more than √tol,
+        It stops when |J_new − J_old| ≤ tol · J_new and every membership follows from the others to √tol (5·10⁻⁷ at
+        least; R does not ask for that, and it matters only where J is flat, as at large m). ``"batch"`` stops when no membership moves by more than √tol,
         which changes J by about tol.
     random_state : int, RandomState, Generator or None
         For random starts; ``"blocks"`` needs none.
@@ -95,6 +106,10 @@ class FANNY(FuzzyClusterer):
 
     Notes
     -----
+    J never rises where R holds squared distances of a Euclidean space, as plain Euclidean and Manhattan distances are
+    too: a sweep after which rounding has raised it is taken back and ends the run. Otherwise, where memberships come out
+    negative and are set to 0, it can rise by any amount; a warning says that this happened.
+
     A sweep reads the n × n matrix once, in blocks of 64 rows, and so is bound by memory when n is some thousands; below
     that by about 5 µs of interpreter time for every sample, because each one has to wait for the one before.
 
@@ -206,13 +221,16 @@ class FANNY(FuzzyClusterer):
     def _raw_center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)
         to_samples = X if self._fit_X is None else self._pairwise(X, self._fit_X)
-        return to_samples @ self._prototypes + self._squared_norms
+        return _center_distances(to_samples, self._prototypes, self._squared_norms)
 
     def _center_distances(self, X: Any) -> FloatArray:
         return np.maximum(self._raw_center_distances(X), 0.0)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Memberships of new rows by the formula above, given the training memberships.
+
+        For the rows that were fitted these are ``memberships_`` to 10⁻⁶, if ``status_`` is ``"converged"``. Sweeps that
+        were stopped earlier leave rows that have not seen the last steps of the others.
 
         Parameters
         ----------
@@ -236,24 +254,32 @@ def _sweep(R: FloatArray, t: Power, U: FloatArray, max_iter: int, tol: float) ->
     """Gauss–Seidel: every sample sees the memberships that those before it have just got."""
     U = U.copy()
     W = t.value(U)
-    masses = W.sum(axis=0).tolist()
-    sums = np.einsum("ji,ji->i", W, R @ W).tolist()
+    masses, sums = W.sum(axis=0).tolist(), np.einsum("ji,ji->i", W, R @ W).tolist()
     path = [_objective(masses, sums)]
     status = Status.MAX_ITER
     negative = False
-    while status is Status.MAX_ITER and len(path) <= max_iter:
+    stalled = False
+    while status is Status.MAX_ITER and not stalled and len(path) <= max_iter:
+        before = U.copy()
         for start in range(0, len(R), _BLOCK):
             rows = slice(start, min(start + _BLOCK, len(R)))
-            negative |= _sweep_block(R[rows], rows, t, U, W, masses, sums)
-        path.append(_objective(masses, sums))
-        if abs(path[-1] - path[-2]) <= tol * path[-1]:
-            status = Status.CONVERGED
+            negative |= _sweep_block(R, rows, t, U, W, masses, sums)
+        objective = _objective(masses, sums)
+        # Where all distances are squares of a Euclidean space nothing but rounding raises J, and never by much.
+        rise = objective - path[-1]
+        stalled = rise > DESCENT_TOL * path[-1] and (not negative or rise <= _ROUNDING_RISE * path[0])
+        if stalled:
+            U = before
+            W = t.value(U)
+        else:
+            path.append(objective)
+        if stalled or abs(path[-1] - path[-2]) <= tol * path[-1]:
+            following = _memberships(t, _center_distances(R, *_centers(R, W)))
+            if float(np.abs(following - U).max()) <= max(_RESIDUAL_TOL, math.sqrt(tol)):
+                status = Status.CONVERGED
     if U.shape[1] > 1 and float(np.abs(U - 1.0 / U.shape[1]).max()) <= COLLAPSE_TOL:
         status = Status.COLLAPSED
-    totals = W.sum(axis=0)
-    empty = totals < _EMPTY_MASS
-    prototypes = np.where(empty, 0.0, W / np.where(empty, 1.0, totals))
-    squared_norms = -0.5 * np.einsum("ji,ji->i", prototypes, R @ prototypes)
+    prototypes, squared_norms = _centers(R, W)
     return RelationalSolution(
         memberships=U,
         objective=path[-1],
@@ -261,9 +287,23 @@ def _sweep(R: FloatArray, t: Power, U: FloatArray, max_iter: int, tol: float) ->
         n_iter=len(path) - 1,
         status=status,
         prototypes=prototypes,
-        squared_norms=np.where(empty, np.inf, squared_norms),
+        squared_norms=squared_norms,
         negative_distances=negative,
     )
+
+
+def _centers(R: FloatArray, W: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights of the implicit centers, and their squared norms −pᵀRp/2; infinite for an empty cluster."""
+    totals = W.sum(axis=0)
+    empty = totals <= 0
+    prototypes = W / np.where(empty, 1.0, totals)
+    squared_norms = -0.5 * np.einsum("ji,ji->i", prototypes, R @ prototypes)
+    return prototypes, np.where(empty, np.inf, squared_norms)
+
+
+def _center_distances(to_samples: FloatArray, prototypes: FloatArray, squared_norms: FloatArray) -> FloatArray:
+    """Squared distances to the implicit centers, which may be negative, from dissimilarities to the samples."""
+    return clear_rounding(to_samples @ prototypes + squared_norms, 0.0, squared_norms)
 
 
 def _sweep_block(
@@ -274,8 +314,8 @@ def _sweep_block(
     The matrix product brings T of the block up to date with all samples outside it; inside, T of sample k lacks only
     what the samples before it have changed. Plain floats are several times faster here than arrays of length c.
     """
-    outside = R @ W
-    inside = R[:, rows]
+    outside = R[rows] @ W
+    inside = R[rows, rows]
     changes = np.zeros_like(outside)
     updated = U[rows]
     exponent, m = 1.0 / (t.m - 1.0), t.m
@@ -283,30 +323,40 @@ def _sweep_block(
     negative = False
     for k, old in enumerate(W[rows].tolist()):
         T = (outside[k] + inside[k, :k] @ changes[:k]).tolist()
-        a = [
-            T[i] / masses[i] - 0.5 * sums[i] / masses[i] ** 2 if masses[i] > _EMPTY_MASS else math.inf for i in clusters
-        ]
+        means = [T[i] / masses[i] if masses[i] > 0 else math.inf for i in clusters]
+        a = [means[i] - 0.5 * sums[i] / masses[i] / masses[i] if masses[i] > 0 else math.inf for i in clusters]
+        a = [value if abs(value) > RESOLUTION * mean else 0.0 for value, mean in zip(a, means, strict=True)]
         nearest = min(a)
         if nearest > 0:
             shares = [(nearest / value) ** exponent for value in a]
             total = sum(shares)
             u = [share / total for share in shares]
         else:
-            negative |= nearest < 0
+            if nearest < -_NEGATIVE_TOL * max(means):
+                negative = True
+            else:
+                a = [max(value, 0.0) for value in a]
             u = _memberships(t, np.array([a]))[0].tolist()
+        W[rows.start + k] = new = [share**m for share in u]
+        updated[k] = u
+        lost = False
         change = [0.0] * len(a)
         for i in clusters:
-            change[i] = delta = u[i] ** m - old[i]
-            masses[i] += delta
-            sums[i] += 2.0 * delta * T[i]
-        changes[k] = change
-        updated[k] = u
-    W[rows] = updated**m
+            change[i] = delta = new[i] - old[i]
+            mass, total = masses[i] + delta, sums[i] + 2.0 * delta * T[i]
+            if mass < _LOST_DIGITS * masses[i] or total < _LOST_DIGITS * sums[i]:
+                lost = True
+                mass, total = float(W[:, i].sum()), float(W[:, i] @ (R @ W[:, i]))
+            masses[i], sums[i] = mass, total
+        if lost:
+            outside, changes[:k] = R[rows] @ W, 0.0
+        else:
+            changes[k] = change
     return negative
 
 
 def _objective(masses: list[float], sums: list[float]) -> float:
-    return sum(Q / (2.0 * S) for S, Q in zip(masses, sums, strict=True) if S > _EMPTY_MASS)
+    return sum(Q / (2.0 * S) for S, Q in zip(masses, sums, strict=True) if S > 0)
 
 
 def _memberships(t: Fuzzifier, a: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 
-from kfrc._numerics import binary_exponent
+from kfrc._numerics import binary_exponent, midst
 from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
@@ -154,7 +154,10 @@ class FCMMK(FuzzyClusterer):
         """
         with self._all_or_nothing():
             data = self._table(X)
-            # In units of a power of two, which change no digit: the method does not know units, but squares overflow.
+            # The method knows neither origin nor units, but rounding and squares do: from a row in the midst, and in a
+            # power of two, which changes no digit.
+            self._origin = midst(data, len(data))
+            data = data - self._origin
             self._exponent = binary_exponent(data)
             data = np.ldexp(data, -self._exponent)
             n_clusters = self._check_clusters(len(data))
@@ -178,7 +181,7 @@ class FCMMK(FuzzyClusterer):
             )
             self._centers = solution.centers
             self._kernels = _Kernels(sigmas, solution.membership_weights)
-            self.cluster_centers_ = np.ldexp(solution.centers, self._exponent)
+            self.cluster_centers_ = self._origin + np.ldexp(solution.centers, self._exponent)
             self.sigmas_ = np.ldexp(sigmas, self._exponent)
             self.kernel_weights_ = solution.kernel_weights
             self._store(solution, fuzzifier)
@@ -190,7 +193,7 @@ class FCMMK(FuzzyClusterer):
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)
-        scaled = np.ldexp(X, -self._exponent)
+        scaled = np.ldexp(X - self._origin, -self._exponent)
         return self._kernels.squared_distances(cdist(scaled, self._centers, "sqeuclidean"))
 
 

@@ -118,8 +118,8 @@ class FactoredGram(FeatureGram):
 
     def centers(self, prototypes: FloatArray) -> Centers:  # noqa: D102
         family, bandwidths = self._origin()
-        locations = self.project(prototypes).T + prototypes.sum(axis=0)[:, None] * self._mean
-        return FeatureCenters(family.kernel, bandwidths, locations)
+        locations = np.ascontiguousarray(self.project(prototypes).T)
+        return FeatureCenters(family.kernel, bandwidths, self._mean, locations)
 
     def _origin(self) -> tuple[FactoredGrams, FloatArray]:
         if self._family is None or self._bandwidths is None:
@@ -144,17 +144,18 @@ class FactoredGrams(GramFamily):
 
 @dataclass(frozen=True)
 class FeatureCenters(Centers):
-    """Centers with coordinates: O(r) per new row."""
+    """Centers with coordinates, relative to a point among the samples: O(r) per new row."""
 
     kernel: Kernel
     bandwidths: FloatArray
+    origin: FloatArray
     locations: FloatArray
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
         features = self.kernel.factor(Z, self.bandwidths)
         if features is None:
             raise ValueError(f"the {self.kernel.label} kernel has no short feature vectors")
-        return squared_euclidean(features, self.locations)
+        return squared_distances(features - self.origin, self.locations)
 
 
 def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:

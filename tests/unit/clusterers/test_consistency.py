@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from kfrc import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM
+from kfrc._numerics import COLLAPSE_TOL
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier
 
@@ -56,7 +57,7 @@ LARGE = {"power": 30.0, "exponential": 50.0, "quadratic": 1.0, "complementary_ro
 
 
 def estimators(n_clusters):
-    common = {"n_clusters": n_clusters, "random_state": 0}
+    common = {"n_clusters": n_clusters, "random_state": 0, "n_init": 1}
     for name, large in LARGE.items():
         for m in (None, large):
             yield FCM(fuzzifier=name, m=m, **common)
@@ -66,8 +67,8 @@ def estimators(n_clusters):
             yield KFRC(fuzzifier=name, m=m, bandwidths=2.0, kernel="linear", **common)
             yield KFRC(fuzzifier=name, m=m, bandwidths=4.0, kernel="product", **common)
     for m in (1.2, 2.0, 5.0, 30.0, 100.0):
-        yield FANNY(m=m, **common)
-        yield FANNY(m=m, metric="sqeuclidean", solver="batch", **common)
+        yield FANNY(n_clusters, m=m)
+        yield FANNY(n_clusters, m=m, metric="sqeuclidean", solver="batch")
         yield RFCM(m=m, **common)
         yield NERFCM(m=m, metric="manhattan", **common)
         yield FCMMK(m=m, **common)
@@ -86,8 +87,10 @@ def fit_and_heed(estimator, X):
     return fit, {w.category for w in caught}
 
 
-@pytest.mark.parametrize("n_clusters", [2, 4, 6])
-@pytest.mark.parametrize("table", TABLES)
+CASES = [(table, 4) for table in TABLES] + [(table, 6) for table in ("repeated", "few rows", "outlier 1e8")]
+
+
+@pytest.mark.parametrize(("table", "n_clusters"), CASES)
 def test_predictions_of_the_fitted_rows_are_their_memberships(table, n_clusters):
     X = TABLES[table](np.random.default_rng(3))
     for estimator in estimators(n_clusters):
@@ -96,7 +99,8 @@ def test_predictions_of_the_fitted_rows_are_their_memberships(table, n_clusters)
         if fit.status_ == "max_iter":
             assert ConvergenceWarning in warned, estimator
         else:
-            assert difference <= _AGREEMENT, f"{estimator} ({fit.status_}): {difference:g}"
+            bound = _AGREEMENT if fit.status_ == "converged" else 2 * COLLAPSE_TOL
+            assert difference <= bound, f"{estimator} ({fit.status_}): {difference:g}"
 
 
 @pytest.mark.parametrize("table", TABLES)
