@@ -91,3 +91,25 @@ def test_clipping_moves_nothing_inside():
     inside = (fences.low <= X) & (fences.high >= X)
     assert_array_equal(fences.clip(X)[inside], X[inside])
     assert inside.mean() > 0.85
+
+
+@pytest.mark.parametrize("n_samples", [1000, MANY_ROWS + 1])
+@pytest.mark.parametrize("spread", [0.8, 1.0])
+def test_far_values_in_a_skewed_column_leave_its_own_tail_alone(spread, n_samples):
+    x = np.random.default_rng(0).lognormal(0.0, spread, n_samples)
+    X = column(x)
+    before = find_fences(X)
+    assert not any(far.ruled for far in before.far)
+    X[:2] = [[1e6], [-1e6]]
+    (far,) = (fences := find_fences(X)).far
+    assert far.ruled
+    moved, was = fences.clip(X)[2:, 0], before.clip(column(x))[2:, 0]
+    np.testing.assert_allclose(moved, was, rtol=0.01)
+
+
+def test_a_column_of_many_equal_values_is_judged_by_the_others():
+    x = np.zeros(2000)
+    x[:10] = np.random.default_rng(0).standard_normal(10)
+    x[11] = 1e6
+    (far,) = find_fences(column(x)).far
+    assert (far.n_values, far.row, far.ruled) == (1, 11, True)
