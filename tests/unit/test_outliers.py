@@ -104,7 +104,7 @@ def test_far_values_in_a_skewed_column_leave_its_own_tail_alone(spread, n_sample
     (far,) = (fences := find_fences(X)).far
     assert far.ruled
     moved, was = fences.clip(X)[2:, 0], before.clip(column(x))[2:, 0]
-    np.testing.assert_allclose(moved, was, rtol=0.01)
+    np.testing.assert_allclose(moved, was, rtol=0.03)
 
 
 def test_a_column_of_many_equal_values_is_judged_by_the_others():

@@ -10,7 +10,15 @@ import numpy as np
 
 from kfrc._validation import find_varying_columns
 from kfrc.exceptions import OutlierWarning
-from kfrc.outliers import Fences, describe_far_columns, find_fences
+from kfrc.outliers import (
+    FARTHEST,
+    Fences,
+    describe_far_columns,
+    describe_lone_values,
+    find_fences,
+    find_lone_values,
+    mean_and_deviation,
+)
 from kfrc.typing import FloatArray, IntArray
 
 
@@ -41,7 +49,7 @@ class KernelSpace:
 
     def standardize(self, X: FloatArray) -> FloatArray:
         """The varying columns in standard units."""
-        return (self.fences.clip(X[:, self.columns]) - self.mean) / self.scale
+        return _in_deviations(self.fences.clip(X[:, self.columns]), self.mean, self.scale)
 
     def far_values(self) -> dict[str, Any] | None:
         """Columns that were cut, one array per fact; None if there are none."""
@@ -123,14 +131,17 @@ class TableView:
             Whether there are fences to keep few values from ruling a scale, or only to bound the range of long tables.
         """
         columns = find_varying_columns(X, names)
+        if clip and robust_scale:
+            columns = _without_lone_values(X, columns, names)
         varying = X[:, columns]
         fences = find_fences(varying, robust_scale=robust_scale) if clip else Fences.none(len(columns))
         warning = describe_far_columns(fences.far, columns, names)
         if warning is not None:
             warnings.warn(warning, OutlierWarning, stacklevel=5)
         bulk = fences.clip(varying)
-        mean, scale = bulk.mean(axis=0), bulk.std(axis=0, ddof=1)
-        standardized = (bulk - mean) / scale
+        # Given bandwidths do not depend on the unit: a robust one keeps the digits of the other rows.
+        mean, scale = mean_and_deviation(bulk if robust_scale else find_fences(bulk).clip(bulk))
+        standardized = _in_deviations(bulk, mean, scale)
         searched, unit = (standardized, scale) if standardize else (bulk, np.ones_like(scale))
         return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized)
 
@@ -157,3 +168,17 @@ class TableView:
     def space(self, log_bandwidths: FloatArray) -> KernelSpace:
         """The rows as a kernel with these log-bandwidths (in standard deviations) sees them."""
         return KernelSpace(self.columns, self.n_columns, self.mean, self.scale, self.fences, np.exp(log_bandwidths))
+
+
+def _without_lone_values(X: FloatArray, columns: IntArray, names: Any) -> IntArray:
+    """Columns without those that are constant but for one value, which are named, unless there are no others."""
+    lone = find_lone_values(X[:, columns])
+    warning = describe_lone_values(X[:, columns], lone, columns, names)
+    if warning is None or len(lone) == len(columns):
+        return columns
+    warnings.warn(warning, OutlierWarning, stacklevel=6)
+    return np.delete(columns, list(lone))
+
+
+def _in_deviations(X: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    return np.clip((X - mean) / scale, -FARTHEST, FARTHEST)
