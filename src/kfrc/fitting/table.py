@@ -29,7 +29,7 @@ class KernelSpace:
     Attributes
     ----------
     columns : ndarray of shape (k,)
-        Which columns of X vary.
+        Which columns of X vary and are used.
     n_columns : int
         How many columns X has.
     mean, scale : ndarray of shape (k,)
@@ -88,7 +88,7 @@ class TableView:
     Attributes
     ----------
     columns : ndarray of shape (k,)
-        Which columns vary.
+        Which columns vary and are used.
     n_columns : int
         How many columns the table has.
     mean, scale : ndarray of shape (k,)
@@ -100,7 +100,7 @@ class TableView:
     searched : ndarray of shape (n_samples, k)
         What the bandwidth search sees: standard units, or those of the user.
     standardized : ndarray of shape (n_samples, k)
-        Mean zero, standard deviation one.
+        Mean zero, standard deviation one; if no scale is needed these are of the bulk only.
     """
 
     columns: IntArray
