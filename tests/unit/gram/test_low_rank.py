@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from kfrc import _numerics
 from kfrc.bandwidth import select_bandwidths
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import ApproximationWarning
@@ -170,3 +171,9 @@ def test_the_stated_error_includes_the_farthest_rows():
     exact = -2.0 * GaussianSum().shifted(X[rows], X[rows], bandwidths)
     error = np.abs(Dissimilarity(gram).columns(rows)[rows] - exact).max() / exact.mean()
     assert gram.approximation_error >= 0.5 * error
+
+
+def test_a_rank_whose_eigenvalue_problem_cannot_fit_is_refused_before_it_is_formed(monkeypatch):
+    monkeypatch.setattr(_numerics, "available_memory", lambda: 1e5)
+    with pytest.raises(MemoryError, match=r"eigenvalue problem of \d+ features needs .* larger bandwidths"):
+        leading_spectrum(clusters(6000, 10), 0.5)
