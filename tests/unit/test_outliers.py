@@ -113,3 +113,15 @@ def test_a_column_of_many_equal_values_is_judged_by_the_others():
     x[11] = 1e6
     (far,) = find_fences(column(x)).far
     assert (far.n_values, far.row, far.ruled) == (1, 11, True)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_heavy_tails_that_rule_are_cut_the_same_with_and_without_a_farther_value(seed):
+    x = np.random.default_rng(seed).standard_t(1.5, 1000)
+    y = x.copy()
+    y[7] = 1e9
+    before, after = find_fences(column(x)), find_fences(column(y))
+    if before.far:
+        low, high = np.quantile(x, [0.25, 0.75])
+        assert before.high[0] < np.median(x) + 5.1 * (high - low) / 1.349
+    np.testing.assert_allclose(after.clip(column(x)), before.clip(column(x)), atol=0.1)
