@@ -44,8 +44,8 @@ _LITTLE = 0.05
 _FEW = (3, 0.005)
 """Rows, and share of the rows, that are few: without them a column may have a long tail of its own."""
 
-_OWN_TAIL = 3.0
-"""That tail is the column's own if it has this many times as many rows beyond the fences as had to be set aside."""
+_ISOLATED = 10.0
+"""Times as far as all others: such values are no part of a tail, and the tail of the others is the column's own."""
 
 FARTHEST = 1e100
 """In deviations: what is farther counts as lying here, where squares do not overflow; no kernel sees a difference."""
@@ -232,8 +232,8 @@ def _phrase(far: FarColumn, column: int, names: Sequence[str] | None) -> str:
 def _ruled_bounds(x: FloatArray) -> tuple[float, float] | None:
     """Fences of a column whose deviation is ruled by far values; None if it is not.
 
-    A column that is not ruled once few rows are set aside, but has a tail of its own beyond the fences, keeps that
-    tail: its fences are where the other rows end.
+    A column that is not ruled once few isolated values are set aside keeps what tail it has: its fences are then where
+    the other rows end.
     """
     median, robust = float(np.median(x)), _robust_deviation(x)
     if robust == 0:
@@ -252,7 +252,7 @@ def _ruled_bounds(x: FloatArray) -> tuple[float, float] | None:
     if not ruled.all():
         n_aside = int(np.argmin(ruled))
         others = z[order[:-n_aside]]
-        if (np.abs(others) > FENCE).sum() > _OWN_TAIL * n_aside:
+        if distances[order[-n_aside]] > _ISOLATED * np.abs(others).max():
             low, high = min(low, float(others.min())), max(high, float(others.max()))
     return median + low * robust, median + high * robust
 
