@@ -42,9 +42,6 @@ CANCELLATION = 1e-4
 SAME_PLACE = RESOLUTION**2 / CANCELLATION
 """Of ``CANCELLATION`` times the terms: coordinates that differ by no more than their rounding are equal."""
 
-_SAFE_EXPONENT = 300
-"""Squares of numbers up to two to this power, and down to its inverse, and sums of them are ordinary numbers."""
-
 BLOCK_ELEMENTS = 1 << 17
 """Elements of one row block (1 MiB of float64): large enough for BLAS, small enough for a level-2 cache."""
 
@@ -91,24 +88,6 @@ def standardize(X: FloatArray) -> FloatArray:
 def binary_exponent(X: FloatArray) -> int:
     """Exponent of the largest value: divided by that power of two no digit changes, and no square overflows."""
     return int(np.frexp(np.abs(X).max(initial=0.0))[1])
-
-
-def column_moments(X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation (divisor n − 1) of every column, also where squares overflow or vanish.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kfrc._numerics import column_moments
-    >>> column_moments(np.array([[1e200], [3e200], [5e200]]))
-    (array([3.e+200]), array([2.e+200]))
-    """
-    exponent = binary_exponent(X)
-    if abs(exponent) < _SAFE_EXPONENT:
-        return X.mean(axis=0), X.std(axis=0, ddof=1)
-    exponents = np.frexp(np.abs(X).max(axis=0))[1]
-    scaled = np.ldexp(X, -exponents)
-    return np.ldexp(scaled.mean(axis=0), exponents), np.ldexp(scaled.std(axis=0, ddof=1), exponents)
 
 
 def symmetrize(M: FloatArray) -> FloatArray:

@@ -246,7 +246,9 @@ class Mixture:
 
     def posterior(self, X: FloatArray) -> FloatArray:
         """Probability of every component given a row, of shape (n_samples, n_clusters)."""
-        return self.expectation(X).posterior
+        posterior = self.expectation(X).posterior
+        # Logarithms of densities far out are so large that their sum loses digits.
+        return posterior / posterior.sum(axis=1, keepdims=True)
 
     def squared_distances(self, X: FloatArray) -> FloatArray:
         """Mahalanobis distances, squared, of shape (n_samples, n_clusters)."""

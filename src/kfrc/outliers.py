@@ -8,13 +8,15 @@ farthest value of its column; everything computed afterwards is exact for the ta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
 
-from kfrc.typing import FloatArray, IntArray
+from kfrc._numerics import binary_exponent
+from kfrc.typing import BoolArray, FloatArray, IntArray
 
 FAR = 10.0
 """Robust deviations from the median from which on a value is far: normal values reach 5 among ten million."""
@@ -39,6 +41,15 @@ _CENTRAL_SHARES = (0.5, 0.8, 0.9, 0.98)
 
 _LITTLE = 0.05
 """Share of the rows that may be far; more of them are no outliers."""
+
+_FEW = (3, 0.005)
+"""Rows, and share of the rows, that are few: without them a column may have a long tail of its own."""
+
+_ISOLATED = 10.0
+"""Times as far as all others: such values are no part of a tail, and the tail of the others is the column's own."""
+
+FARTHEST = 1e100
+"""In deviations: what is farther counts as lying here, where squares do not overflow; no kernel sees a difference."""
 
 
 @dataclass(frozen=True)
@@ -128,10 +139,13 @@ def find_fences(X: FloatArray, *, robust_scale: bool = True) -> Fences:
     low, high = np.full(X.shape[1], -np.inf), np.full(X.shape[1], np.inf)
     far = []
     for j in range(X.shape[1]) if robust_scale or many else ():
-        exponent = _binary_exponent(X[:, j])
+        exponent = binary_exponent(X[:, j])
         x = np.ldexp(X[:, j], -exponent)
         robust = _ruled_bounds(x)
-        bounds = robust or (_bounded_range(x) if many else (-np.inf, np.inf))
+        bounds = robust or (-np.inf, np.inf)
+        if many:
+            reach = _bounded_range(np.clip(x, *bounds))
+            bounds = max(bounds[0], reach[0]), min(bounds[1], reach[1])
         outside = np.flatnonzero((x < bounds[0]) | (x > bounds[1]))
         if len(outside):
             low[j], high[j] = np.ldexp(bounds, exponent)
@@ -148,6 +162,36 @@ def find_fences(X: FloatArray, *, robust_scale: bool = True) -> Fences:
                 )
             )
     return Fences(low, high, tuple(far))
+
+
+def find_lone_values(X: FloatArray) -> dict[int, int]:
+    """Row of the only value that differs from all others of its column, by column; none in short tables.
+
+    Such a value is the whole deviation of its column and stands at √n deviations: far from a hundred rows on.
+    """
+    if math.sqrt(len(X)) <= FAR:
+        return {}
+    differs = np.median(X[:3], axis=0) != X  # at least two of three rows hold what the others hold
+    lone = np.flatnonzero(differs.sum(axis=0) == 1)
+    return {int(j): int(differs[:, j].argmax()) for j in lone}
+
+
+def describe_lone_values(
+    X: FloatArray, lone: Mapping[int, int], columns: IntArray, names: Sequence[str] | None
+) -> str | None:
+    """What to say of columns that are left out because all of their deviation is one value; None if there are none."""
+    if not lone:
+        return None
+    shown = [
+        f"{_name(int(columns[j]), names)} ({X[row, j]:g} in row {row}, else {X[row - 1, j]:g})"
+        for j, row in list(lone.items())[:5]
+    ]
+    if len(lone) > len(shown):
+        shown.append(f"{len(lone) - len(shown)} more column(s)")
+    return (
+        f"{len(lone)} column(s) that are constant but for one value are left out: {'; '.join(shown)}. Correct the "
+        'value if it is a mistake, or use outliers="keep" to cluster by it'
+    )
 
 
 def describe_far_columns(far: Sequence[FarColumn], columns: IntArray, names: Sequence[str] | None) -> str | None:
@@ -168,35 +212,79 @@ def describe_far_columns(far: Sequence[FarColumn], columns: IntArray, names: Seq
     if len(ruled) > len(shown):
         shown.append(f"{len(ruled) - len(shown)} more column(s)")
     return (
-        f"values far outside the bulk ruled the standard deviation of {len(ruled)} column(s) and were moved to "
-        f"{FENCE:g} robust deviations from the median: {'; '.join(shown)}. Correct them if they are mistakes, take "
+        f"values far outside the bulk ruled the standard deviation of {len(ruled)} column(s) and were moved to the end "
+        f"of what is usual there: {'; '.join(shown)}. Correct them if they are mistakes, take "
         'logarithms if the column is skewed, or use outliers="keep" to cluster by them as they are'
     )
 
 
+def _name(column: int, names: Sequence[str] | None) -> str:
+    return f"'{names[column]}'" if names is not None else f"column {column}"
+
+
 def _phrase(far: FarColumn, column: int, names: Sequence[str] | None) -> str:
-    name = f"'{names[column]}'" if names is not None else f"column {column}"
     values = f"{far.value:g} in row {far.row}"
     if far.n_values > 1:
         values = f"{far.n_values} values up to {values}"
-    return f"{name} ({values}; standard deviation {far.deviation:.3g} with, {far.moved_deviation:.3g} after)"
+    deviations = f"standard deviation {far.deviation:.3g} with, {far.moved_deviation:.3g} after"
+    return f"{_name(column, names)} ({values}; {deviations})"
 
 
 def _ruled_bounds(x: FloatArray) -> tuple[float, float] | None:
-    """Fences of a column whose deviation is ruled by far values; None if it is not, or nearly all values are equal."""
+    """Fences of a column whose deviation is ruled by far values; None if it is not.
+
+    A column that is not ruled once few isolated values are set aside keeps what tail it has: its fences are then where
+    the other rows end.
+    """
     median, robust = float(np.median(x)), _robust_deviation(x)
-    far = np.abs(x - median) > FAR * robust
-    if robust == 0 or not far.any():
+    if robust == 0:
         return None
-    bounds = (median - FENCE * robust, median + FENCE * robust)
-    squares = np.square(x - x.mean())
-    by_one = squares.max() > _RULED_BY_ONE * squares.sum()
-    by_many = x.std() > _RULED_BY_MANY * np.where(far, np.clip(x, *bounds), x).std()
-    return bounds if by_one or by_many else None
+    z = np.clip((x - median) / robust, -FARTHEST, FARTHEST)
+    distances = np.abs(z)
+    if distances.max() <= FAR:
+        return None
+    n_few = min(max(_FEW[0], int(_FEW[1] * len(z))), len(z) - 1)
+    order = np.argpartition(distances, len(z) - n_few)
+    order[-n_few:] = order[-n_few:][np.argsort(distances[order[-n_few:]])]
+    ruled = _is_ruled_without(z[order], n_few)
+    if not ruled[0]:
+        return None
+    low, high = -FENCE, FENCE
+    if not ruled.all():
+        n_aside = int(np.argmin(ruled))
+        others = z[order[:-n_aside]]
+        if distances[order[-n_aside]] > _ISOLATED * np.abs(others).max():
+            low, high = min(low, float(others.min())), max(high, float(others.max()))
+    return median + low * robust, median + high * robust
+
+
+def _is_ruled_without(z: FloatArray, n_few: int) -> BoolArray:
+    """Whether a column is ruled by far values without its last k, for k = 0, …, n_few.
+
+    The values are robust deviations from the median, the last n_few in order of distance.
+    """
+    clipped = np.where(np.abs(z) > FAR, np.clip(z, -FENCE, FENCE), z)
+    counts = np.arange(len(z) - n_few, len(z) + 1)
+
+    def means(values: FloatArray) -> FloatArray:
+        first = values[:-n_few].sum()
+        return np.append(first, first + np.cumsum(values[-n_few:])) / counts
+
+    center = means(z)
+    variance = means(z**2) - center**2
+    clipped_variance = means(clipped**2) - means(clipped) ** 2
+    farthest = np.append(z[np.abs(z[:-n_few]).argmax()], z[-n_few:])
+    by_one = (farthest - center) ** 2 > _RULED_BY_ONE * counts * variance
+    by_many = variance > _RULED_BY_MANY**2 * clipped_variance
+    ruled = (np.abs(farthest) > FAR) & (by_one | by_many)
+    return ruled[::-1]
 
 
 def _robust_deviation(x: FloatArray) -> float:
-    """Deviation of the normal distribution with the same central range; zero if nearly all values are equal."""
+    """Deviation of the normal distribution with the same central range.
+
+    Where nearly all values are equal it is the usual distance of the others from them; zero if too many would be far.
+    """
     median = float(np.median(x))
     for share in _CENTRAL_SHARES:
         tail = 0.5 * (1.0 - share)
@@ -204,7 +292,8 @@ def _robust_deviation(x: FloatArray) -> float:
         robust = float(last - first) / (2.0 * float(-ndtri(tail)))
         if robust > 0 and np.mean(np.abs(x - median) > FAR * robust) <= _LITTLE:
             return robust
-    return 0.0
+    others = np.abs(x - median)[x != median]
+    return float(np.median(others)) if len(others) <= (1.0 - _CENTRAL_SHARES[-1]) * len(x) else 0.0
 
 
 def _bounded_range(x: FloatArray) -> tuple[float, float]:
@@ -212,11 +301,12 @@ def _bounded_range(x: FloatArray) -> tuple[float, float]:
     return mean - BOUNDED_REACH * deviation, mean + BOUNDED_REACH * deviation
 
 
-def _binary_exponent(x: FloatArray) -> int:
-    """Of the largest value: divided by that power of two no digit changes, and squares do not overflow."""
-    return int(np.frexp(np.abs(x).max())[1])
-
-
 def _deviation(x: FloatArray) -> float:
-    exponent = _binary_exponent(x)
-    return float(np.ldexp(np.ldexp(x, -exponent).std(ddof=1), exponent))
+    return float(mean_and_deviation(x[:, None])[1][0])
+
+
+def mean_and_deviation(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and standard deviations of columns, each of shape (n_columns,), whatever the size of the values."""
+    exponents = np.frexp(np.abs(X).max(axis=0))[1]
+    scaled = np.ldexp(X, -exponents)
+    return np.ldexp(scaled.mean(axis=0), exponents), np.ldexp(scaled.std(axis=0, ddof=1), exponents)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE
+from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE, check_memory
 from kfrc._validation import check_bandwidths, check_data, check_positive_int
 from kfrc.exceptions import ApproximationWarning, KFRCError
 from kfrc.gram import Gram, gram_family
@@ -202,6 +202,10 @@ def _pairs_from_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -
     """F = AAᵀ with A = D^{-1/2} Φ / √n: the r × r problem AᵀA has the same non-zero eigenvalues."""
     n_samples = gram.n_samples
     scale = 1.0 / np.sqrt(n_samples * diagonal)
+    rank = next(_blocks(gram))[1].shape[1]
+    # The matrix, and one term of its sum.
+    remedy = "fewer columns, larger bandwidths, or fewer rows"
+    check_memory(16 * rank**2, f"the eigenvalue problem of {rank} features", remedy)
     inner: FloatArray | float = 0.0
     for rows, features in _blocks(gram):
         A = features * scale[rows, None]

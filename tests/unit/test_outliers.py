@@ -91,3 +91,37 @@ def test_clipping_moves_nothing_inside():
     inside = (fences.low <= X) & (fences.high >= X)
     assert_array_equal(fences.clip(X)[inside], X[inside])
     assert inside.mean() > 0.85
+
+
+@pytest.mark.parametrize("n_samples", [1000, MANY_ROWS + 1])
+@pytest.mark.parametrize("spread", [0.8, 1.0])
+def test_far_values_in_a_skewed_column_leave_its_own_tail_alone(spread, n_samples):
+    x = np.random.default_rng(0).lognormal(0.0, spread, n_samples)
+    X = column(x)
+    before = find_fences(X)
+    assert not any(far.ruled for far in before.far)
+    X[:2] = [[1e6], [-1e6]]
+    (far,) = (fences := find_fences(X)).far
+    assert far.ruled
+    moved, was = fences.clip(X)[2:, 0], before.clip(column(x))[2:, 0]
+    np.testing.assert_allclose(moved, was, rtol=0.03)
+
+
+def test_a_column_of_many_equal_values_is_judged_by_the_others():
+    x = np.zeros(2000)
+    x[:10] = np.random.default_rng(0).standard_normal(10)
+    x[11] = 1e6
+    (far,) = find_fences(column(x)).far
+    assert (far.n_values, far.row, far.ruled) == (1, 11, True)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_heavy_tails_that_rule_are_cut_the_same_with_and_without_a_farther_value(seed):
+    x = np.random.default_rng(seed).standard_t(1.5, 1000)
+    y = x.copy()
+    y[7] = 1e9
+    before, after = find_fences(column(x)), find_fences(column(y))
+    if before.far:
+        low, high = np.quantile(x, [0.25, 0.75])
+        assert before.high[0] < np.median(x) + 5.1 * (high - low) / 1.349
+    np.testing.assert_allclose(after.clip(column(x)), before.clip(column(x)), atol=0.1)

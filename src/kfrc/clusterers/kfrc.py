@@ -88,9 +88,10 @@ class KFRC(FuzzyClusterer):
         in the units of X either way.
     outliers : {"clip", "keep"}, default="clip"
         ``"clip"``: where values beyond 10 robust deviations from the median of a column rule its standard deviation,
-        the column is cut at 5 of them, and a warning names the values; not with given bandwidths, which need no
-        scale. Tables of more than 5000 rows are also cut at 9 standard deviations from the mean, which bounds the
-        cost. New rows are cut in the same places. ``"keep"`` cuts nothing.
+        the column is cut at 5 of them, or at the end of its own tail, and a warning names the values; a column that is
+        constant but for one value is left out. Not with given bandwidths, which need no scale. Tables of more than 5000
+        rows are cut in any case, also at 9 standard deviations from the mean, which bounds the cost. New rows are cut
+        in the same places. ``"keep"`` cuts nothing.
     n_starts : int, default=5
         Starts of the bandwidth search.
     optimizer : {"lbfgs", "momentum"} or Optimizer, default="lbfgs"
@@ -137,7 +138,7 @@ class KFRC(FuzzyClusterer):
         See :class:`kfrc.clusterers.FuzzyClusterer`. With ``memberships="posterior"`` all of them, and ``score`` and
         ``transform``, describe the probabilities: the objective is their value of J, reached in no iteration.
     bandwidths_ : ndarray of shape (n_features,)
-        θ in the units of X; ``inf`` for constant columns.
+        θ in the units of X; ``inf`` for columns that are constant or left out.
     log_bandwidths_ : ndarray of shape (n_features,)
         log θ in standard deviations of the columns.
     eigenvalues_ : ndarray of shape (n_clusters,)
@@ -159,7 +160,7 @@ class KFRC(FuzzyClusterer):
         How the Gram matrix of the result is held.
     approximation_error_ : float
         Of ``"low_rank"``: the largest error of a squared distance in feature space among 200 rows, relative to the mean
-        of these distances (10⁻¹² or less; more, with a warning, if bandwidths are too small to be resolved in a table
+        of these distances (about 10⁻¹²; more, with a warning, if bandwidths are too small to be resolved in a table
         of more than 5000 rows). Of ``"nystrom"``: the share of the squared norms that is left out. Zero if exact.
     space_ : KernelSpace or None
         How the kernel sees rows: ``space_.standardize(X)`` are the varying columns, cut and in standard units, for

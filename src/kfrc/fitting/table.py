@@ -8,10 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._numerics import column_moments
 from kfrc._validation import find_varying_columns
 from kfrc.exceptions import OutlierWarning
-from kfrc.outliers import Fences, describe_far_columns, find_fences
+from kfrc.outliers import (
+    FARTHEST,
+    Fences,
+    describe_far_columns,
+    describe_lone_values,
+    find_fences,
+    find_lone_values,
+    mean_and_deviation,
+)
 from kfrc.typing import FloatArray, IntArray
 
 
@@ -22,7 +29,7 @@ class KernelSpace:
     Attributes
     ----------
     columns : ndarray of shape (k,)
-        Which columns of X vary.
+        Which columns of X vary and are used.
     n_columns : int
         How many columns X has.
     mean, scale : ndarray of shape (k,)
@@ -42,7 +49,7 @@ class KernelSpace:
 
     def standardize(self, X: FloatArray) -> FloatArray:
         """The varying columns in standard units."""
-        return (self.fences.clip(X[:, self.columns]) - self.mean) / self.scale
+        return _in_deviations(self.fences.clip(X[:, self.columns]), self.mean, self.scale)
 
     def far_values(self) -> dict[str, Any] | None:
         """Columns that were cut, one array per fact; None if there are none."""
@@ -81,7 +88,7 @@ class TableView:
     Attributes
     ----------
     columns : ndarray of shape (k,)
-        Which columns vary.
+        Which columns vary and are used.
     n_columns : int
         How many columns the table has.
     mean, scale : ndarray of shape (k,)
@@ -93,7 +100,7 @@ class TableView:
     searched : ndarray of shape (n_samples, k)
         What the bandwidth search sees: standard units, or those of the user.
     standardized : ndarray of shape (n_samples, k)
-        Mean zero, standard deviation one.
+        Mean zero, standard deviation one; if no scale is needed these are of the bulk only.
     """
 
     columns: IntArray
@@ -124,14 +131,17 @@ class TableView:
             Whether there are fences to keep few values from ruling a scale, or only to bound the range of long tables.
         """
         columns = find_varying_columns(X, names)
+        if clip and robust_scale:
+            columns = _without_lone_values(X, columns, names)
         varying = X[:, columns]
         fences = find_fences(varying, robust_scale=robust_scale) if clip else Fences.none(len(columns))
         warning = describe_far_columns(fences.far, columns, names)
         if warning is not None:
             warnings.warn(warning, OutlierWarning, stacklevel=5)
         bulk = fences.clip(varying)
-        mean, scale = column_moments(bulk)
-        standardized = (bulk - mean) / scale
+        # Given bandwidths do not depend on the unit: a robust one keeps the digits of the other rows.
+        mean, scale = mean_and_deviation(bulk if robust_scale else find_fences(bulk).clip(bulk))
+        standardized = _in_deviations(bulk, mean, scale)
         searched, unit = (standardized, scale) if standardize else (bulk, np.ones_like(scale))
         return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized)
 
@@ -158,3 +168,17 @@ class TableView:
     def space(self, log_bandwidths: FloatArray) -> KernelSpace:
         """The rows as a kernel with these log-bandwidths (in standard deviations) sees them."""
         return KernelSpace(self.columns, self.n_columns, self.mean, self.scale, self.fences, np.exp(log_bandwidths))
+
+
+def _without_lone_values(X: FloatArray, columns: IntArray, names: Any) -> IntArray:
+    """Columns without those that are constant but for one value, which are named, unless there are no others."""
+    lone = find_lone_values(X[:, columns])
+    warning = describe_lone_values(X[:, columns], lone, columns, names)
+    if warning is None or len(lone) == len(columns):
+        return columns
+    warnings.warn(warning, OutlierWarning, stacklevel=6)
+    return np.delete(columns, list(lone))
+
+
+def _in_deviations(X: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
+    return np.clip((X - mean) / scale, -FARTHEST, FARTHEST)

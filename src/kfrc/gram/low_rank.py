@@ -31,6 +31,9 @@ that errors relative to these are larger by the spread of diag(HKH): about 1e-12
 _LARGEST_RANK_SHARE = 0.8
 """Rank per sample beyond which the dense matrix is cheaper."""
 
+_DENSE_ENTRY_COST = 20.0
+"""An entry of the dense matrix costs as much, per feature, as this many of the N³ steps of a core of N polynomials."""
+
 _FALL_BACK_MAX_SAMPLES = 5000
 """The dense matrix is never the fall-back beyond this."""
 
@@ -82,15 +85,14 @@ class ChebyshevGrams(GramFamily):
         self._moments = np.empty((self.n_features, 0))
 
     def at(self, bandwidths: FloatArray) -> ChebyshevGram | DenseGram:  # noqa: D102
-        # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper, if it can be had. A degree
-        # beyond n says so before any core is built.
-        can_be_dense = self.n_samples <= _FALL_BACK_MAX_SAMPLES
-        if can_be_dense and self.degrees(bandwidths).max() > self.n_samples:
-            return DenseGrams(self.X, self.kernel).at(bandwidths)
-        gram = ChebyshevGram(self, bandwidths, self._groups(bandwidths))
-        if can_be_dense and gram.rank > _LARGEST_RANK_SHARE * self.n_samples:
-            return DenseGrams(self.X, self.kernel).at(bandwidths)
-        return gram
+        if self.n_samples > _FALL_BACK_MAX_SAMPLES:
+            return ChebyshevGram(self, bandwidths, self._groups(bandwidths))
+        # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper, and degrees may tell.
+        if not self._cores_cost_more(bandwidths):
+            gram = ChebyshevGram(self, bandwidths, self._groups(bandwidths))
+            if gram.rank <= _LARGEST_RANK_SHARE * self.n_samples:
+                return gram
+        return DenseGrams(self.X, self.kernel).at(bandwidths)
 
     def __getstate__(self) -> dict[str, object]:
         # The basis is a cache: worker processes make their own rather than receive it.
@@ -98,7 +100,7 @@ class ChebyshevGrams(GramFamily):
 
     def polynomials(self, rows: slice, features: IntArray, degree: int) -> FloatArray:
         """T_0 … T_{N−1} at some samples, of shape (len(features), N, n_rows)."""
-        if self._fits(degree):
+        if 8 * self.n_features * degree * self.n_samples <= _BASIS_BYTES:
             if self._basis is None or self._basis.shape[1] < degree:
                 self._basis = chebyshev_polynomials(self.Z, degree)
             if len(features) == self.n_features:
@@ -113,15 +115,11 @@ class ChebyshevGrams(GramFamily):
     def moments(self, degree: int) -> FloatArray:
         """Means of T_0 … T_{N−1} over the samples, of shape (n_features, N)."""
         if self._moments.shape[1] < degree:
-            everything = np.arange(self.n_features)
-            total = np.zeros((self.n_features, degree))
+            everything, total = np.arange(self.n_features), np.zeros((self.n_features, degree))
             for rows in self.blocks(degree, self.n_features):
                 total += self.polynomials(rows, everything, degree).sum(axis=2)
             self._moments = total / self.n_samples
         return self._moments[:, :degree]
-
-    def _fits(self, degree: int) -> bool:
-        return 8 * self.n_features * degree * self.n_samples <= _BASIS_BYTES
 
     def degrees(self, bandwidths: FloatArray) -> IntArray:
         """Number of polynomials of each feature, of shape (n_features,)."""
@@ -132,6 +130,11 @@ class ChebyshevGrams(GramFamily):
 
     def _needed(self, bandwidths: FloatArray) -> FloatArray:
         return chebyshev_degree(self.half_range / bandwidths, self.tol)
+
+    def _cores_cost_more(self, bandwidths: FloatArray) -> bool:
+        """Whether the cores alone take longer than the dense matrix."""
+        cubes = np.minimum(self._needed(bandwidths), 1e6) ** 3
+        return bool(cubes.mean() > _DENSE_ENTRY_COST * self.n_samples**2)
 
     def _groups(self, bandwidths: FloatArray) -> list[_CoreGroup]:
         """Features that need about the same number of polynomials, treated together."""
@@ -331,8 +334,7 @@ class NodeCenters(Centers):
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
         distances = np.empty((len(Z), len(self.squared_norms)))
-        widest = max(len(grid) for grid in self.nodes)
-        for rows in row_blocks(len(Z), widest):
+        for rows in row_blocks(len(Z), max(len(grid) for grid in self.nodes)):
             similarities = np.zeros((rows.stop - rows.start, len(self.squared_norms)))
             for d, grid, weights, bandwidth in zip(
                 self.features, self.nodes, self.weights, self.bandwidths, strict=True
@@ -353,7 +355,7 @@ def _affordable_degree(n_samples: int, n_features: int) -> float:
 def chebyshev_degree(ratio: FloatArray, tol: float) -> FloatArray:
     """Number of polynomials that resolve a Gaussian of bandwidth h / ratio on an interval of half-length h."""
     digits = math.log(1.0 / tol)
-    return np.sqrt(2.0 * digits * ratio**2 + 0.18 * digits**2) + 4.0
+    return np.hypot(math.sqrt(2.0 * digits) * ratio, math.sqrt(0.18) * digits) + 4.0
 
 
 def chebyshev_polynomials(Z: FloatArray, degree: int) -> FloatArray:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._numerics import midst, row_blocks
+from kfrc._numerics import row_blocks
 from kfrc.kernels.base import AdditiveKernel, Kernel, SymmetricLowRank, squared_differences
 from kfrc.typing import FloatArray
+
+_PRODUCT_REACH = 1e4
+"""Bandwidths between rows up to which squared distances by one product keep eight digits."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,6 @@ class GaussianSum(AdditiveKernel, name="sum"):
         return slope
 
 
-_CENTER_ROWS = 100
-"""Rows whose medians serve as origin for squared distances."""
-
-
 @dataclass(frozen=True)
 class GaussianProduct(Kernel, name="product"):
     """k(x, y) = Π_d exp(−(x_d − y_d)² / 2θ_d²): the usual Gaussian kernel with a bandwidth per feature.
@@ -54,7 +53,9 @@ class GaussianProduct(Kernel, name="product"):
     def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
         # −‖x − y‖²/2 by one product of augmented matrices, [x, −½‖x‖², 1] · [y, 1, −½‖y‖²].
         left, right = X / bandwidths, Y / bandwidths
-        center = midst(right, _CENTER_ROWS)  # distances do not move, rounding shrinks
+        if max(np.abs(left - right[0]).max(), np.abs(right - right[0]).max()) > _PRODUCT_REACH:
+            return self._shifted_by_differences(left, right)
+        center = right.mean(axis=0)  # distances do not move, rounding shrinks
         left, right = left - center, right - center
         left_half = 0.5 * np.einsum("jd,jd->j", left, left)[:, None]
         right_half = 0.5 * np.einsum("jd,jd->j", right, right)[:, None]
@@ -62,6 +63,14 @@ class GaussianProduct(Kernel, name="product"):
             np.hstack([right, np.ones_like(right_half), -right_half]).T
         )
         np.minimum(E, 0.0, out=E)
+        return np.expm1(E, out=E)
+
+    @staticmethod
+    def _shifted_by_differences(left: FloatArray, right: FloatArray) -> FloatArray:
+        """The same feature by feature: slower, and no value takes digits from the others."""
+        E = np.zeros((len(left), len(right)))
+        for d in range(left.shape[1]):
+            E -= 0.5 * np.square(np.subtract.outer(left[:, d], right[:, d]))
         return np.expm1(E, out=E)
 
     def derivative(  # noqa: D102

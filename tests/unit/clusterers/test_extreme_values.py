@@ -97,3 +97,46 @@ def test_new_rows_beyond_the_fences_count_as_lying_there(clean):
     new = np.array([[0.0, 50.0, 0.0], [0.0, 1e9, 0.0]])
     assert model.outliers_["high"][0] < 50
     np.testing.assert_array_equal(*model.predict_proba(new)[:, None])
+
+
+@pytest.mark.parametrize("value", [1e17, 1e200, -1e308])
+@pytest.mark.parametrize(
+    "parameters", [{"outliers": "keep"}, {"bandwidths": 2.0}, {"bandwidths": 4.0, "kernel": "product"}]
+)
+def test_values_of_any_size_can_be_kept(clean, value, parameters):
+    X, without = clean
+    X = X.copy()
+    X[7, 1] = value
+    model = KFRC(3, random_state=0, **parameters).fit(X)
+    others = np.arange(1000) != 7
+    assert np.isfinite(model.memberships_).all()
+    assert adjusted_rand_score(without.labels_[others], model.labels_[others]) > 0.98
+    np.testing.assert_allclose(model.predict_proba(X), model.memberships_, atol=1e-6)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"kernel": "product"}, {"kernel": "linear"}, {"memberships": "posterior"}])
+def test_new_rows_of_any_size_have_memberships(clean, parameters):
+    model = KFRC(3, random_state=0, **parameters).fit(clean[0])
+    new = np.array([[1e8, 0.0, 0.0], [0.0, -1e300, 0.0], [1e300, 1e300, -1e300], [1e308, -1e308, 1e308]])
+    U = model.predict_proba(new)
+    assert np.isfinite(U).all()
+    np.testing.assert_allclose(U.sum(axis=1), 1.0)
+
+
+def test_a_skewed_table_is_clustered_as_without_its_extreme_value():
+    X = np.exp(2.0 * (three_groups(1000) - 3.0) / 3.0)
+    without = quiet_fit(X).labels_
+    X[7, 1] *= 1e6
+    model = quiet_fit(X)
+    others = np.arange(1000) != 7
+    assert adjusted_rand_score(without[others], model.labels_[others]) > 0.99
+
+
+def test_a_column_that_is_constant_but_for_one_value_is_named_and_left_out(clean):
+    X, without = clean
+    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=2.0)
+    table.loc[7, "d"] = 3.0
+    with pytest.warns(UserWarning, match=r"'d'.*row 7\b"):
+        model = KFRC(3, random_state=0).fit(table)
+    assert np.isinf(model.bandwidths_).tolist() == [False, False, False, True]
+    np.testing.assert_array_equal(model.labels_, without.labels_)

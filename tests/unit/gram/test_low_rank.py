@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from kfrc import _numerics
 from kfrc.bandwidth import select_bandwidths
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import ApproximationWarning
@@ -140,3 +141,39 @@ def test_bandwidths_that_many_rows_cannot_resolve_are_reported():
     result = select_bandwidths(X, 2, threshold=0.0, level=-7.0, n_starts=1, max_anisotropy=1.0)
     assert 0.1 < result.approximation_error < 2.0
     assert select_bandwidths(X, 2, threshold=0.0, level=0.0, n_starts=1).approximation_error == 0.0
+
+
+def test_no_core_costs_more_than_the_dense_matrix(monkeypatch):
+    X = clusters(1000, 3)
+    built = []
+    build = low_rank._Core.build
+
+    def recorded(kernel, features, degree, ratio):
+        built.append(degree)
+        return build(kernel, features, degree, ratio)
+
+    monkeypatch.setattr(low_rank._Core, "build", recorded)
+    family = ChebyshevGrams(X, GaussianSum())
+    grams = [family.at(np.full(3, np.exp(level))) for level in (0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -300.0)]
+    assert max(built) ** 3 < 50 * len(X) ** 2
+    assert [isinstance(gram, ChebyshevGram) for gram in grams] == sorted(
+        (isinstance(gram, ChebyshevGram) for gram in grams), reverse=True
+    )
+    assert isinstance(grams[0], ChebyshevGram)
+
+
+def test_the_stated_error_includes_the_farthest_rows():
+    X = clusters(6000, 2)
+    X[17, 0], X[4321, 1] = 60.0, -300.0
+    bandwidths = np.full(2, 0.5)
+    gram = ChebyshevGrams(X, GaussianSum()).at(bandwidths)
+    rows = np.r_[17, 4321, np.arange(0, 6000, 12)]
+    exact = -2.0 * GaussianSum().shifted(X[rows], X[rows], bandwidths)
+    error = np.abs(Dissimilarity(gram).columns(rows)[rows] - exact).max() / exact.mean()
+    assert gram.approximation_error >= 0.5 * error
+
+
+def test_a_rank_whose_eigenvalue_problem_cannot_fit_is_refused_before_it_is_formed(monkeypatch):
+    monkeypatch.setattr(_numerics, "available_memory", lambda: 1e5)
+    with pytest.raises(MemoryError, match=r"eigenvalue problem of \d+ features needs .* larger bandwidths"):
+        leading_spectrum(clusters(6000, 10), 0.5)
