@@ -87,8 +87,8 @@ class FANNY(FuzzyClusterer):
     max_iter : int, default=500
     tol : float, default=1e-15
         It stops when |J_new − J_old| ≤ tol · J_new and every membership follows from the others to √tol (5·10⁻⁷ at
-        least; R does not ask for that, and it matters only where J is flat, as at large m). ``"batch"`` stops when no membership moves by more than √tol,
-        which changes J by about tol.
+        least; R does not ask for that, and it matters only where J is flat, as at large m). ``"batch"`` stops when no
+        membership moves by more than √tol, which changes J by about tol.
     random_state : int, RandomState, Generator or None
         For random starts; ``"blocks"`` needs none.
     verbose : int, default=0
@@ -107,8 +107,8 @@ class FANNY(FuzzyClusterer):
     Notes
     -----
     J never rises where R holds squared distances of a Euclidean space, as plain Euclidean and Manhattan distances are
-    too: a sweep after which rounding has raised it is taken back and ends the run. Otherwise, where memberships come out
-    negative and are set to 0, it can rise by any amount; a warning says that this happened.
+    too: a sweep after which rounding has raised it is taken back and ends the run. Otherwise, where memberships come
+    out negative and are set to 0, it can rise by any amount; a warning says that this happened.
 
     A sweep reads the n × n matrix once, in blocks of 64 rows, and so is bound by memory when n is some thousands; below
     that by about 5 µs of interpreter time for every sample, because each one has to wait for the one before.
