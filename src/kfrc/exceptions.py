@@ -52,6 +52,10 @@ class NoStructureWarning(UserWarning):
     """One cluster explains the data better than several."""
 
 
+class NearTieWarning(UserWarning):
+    """An automatic choice was made between different partitions that describe the data equally well."""
+
+
 class IgnoredParameterWarning(UserWarning):
     """Parameters that were set have no effect in this fit; the message names them and says why."""
 

@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_wine
 
 from kfrc import KFRC, NearTieWarning
-from kfrc.judges import Judge, MixtureJudge, Opinion
-from kfrc.metrics import adjusted_rand_score
+from kfrc.judges import Judge, Opinion
 
 UNITS = np.array([0.001, 3.7, 1e5, 1 / 3, 12.0])
 
@@ -97,17 +96,3 @@ def test_a_clear_lead_is_no_tie(X):
 def test_clear_groups_are_no_tie():
     model = KFRC(3, random_state=0).fit(load_wine().data)
     assert model.selection_ties_ == 0
-
-
-def test_the_judge_takes_the_first_of_partitions_that_differ_by_less_than_its_own_precision():
-    """Two halves of a square: by columns or by rows, which is the same but for rounding."""
-    rng = np.random.default_rng(0)
-    corners = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
-    noise = 0.3 * rng.standard_normal((40, 2))
-    half = np.vstack([corners[k % 4] + noise[k] for k in range(40)])
-    X = np.vstack([half, half[:, ::-1]])  # its own mirror image
-    across, along = (np.eye(2)[(X[:, d] > 0).astype(int)] for d in (0, 1))
-    for proposals in ([across, along], [along, across]):
-        for perturbed in (X, one_unit_away(X), X[:, ::-1]):
-            best = MixtureJudge().examine(perturbed, proposals)[0]
-            assert adjusted_rand_score(best.posterior.argmax(axis=1), proposals[0].argmax(axis=1)) > 0.9

@@ -180,13 +180,17 @@ class FCMMK(FuzzyClusterer):
                 progress=progress,
             )
             self._centers = solution.centers
-            self._kernels = _Kernels(sigmas, solution.membership_weights)
+            self._kernels = _Kernels(sigmas, solution.membership_weights).in_units(self._exponent)
             self.cluster_centers_ = self._origin + np.ldexp(solution.centers, self._exponent)
-            self.sigmas_ = np.ldexp(sigmas, self._exponent)
+            self.sigmas_ = self._kernels.sigmas
             self.kernel_weights_ = solution.kernel_weights
             self._store(solution, fuzzifier)
             self._warn_about(
-                solution, fuzzifier, lambda: _leading_eigenvalue(data, solution.centers[0], self._kernels.of_cluster(0))
+                solution,
+                fuzzifier,
+                lambda: _leading_eigenvalue(
+                    data, solution.centers[0], _Kernels(sigmas, solution.membership_weights).of_cluster(0)
+                ),
             )
             self._end_progress()
         return self
@@ -194,7 +198,8 @@ class FCMMK(FuzzyClusterer):
     def _center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)
         scaled = np.ldexp(X - self._origin, -self._exponent)
-        return self._kernels.squared_distances(cdist(scaled, self._centers, "sqeuclidean"))
+        kernels = self._kernels.in_units(-self._exponent)
+        return kernels.squared_distances(cdist(scaled, self._centers, "sqeuclidean"))
 
 
 def check_sigmas(sigmas: ArrayLike) -> FloatArray:
@@ -225,6 +230,10 @@ class _Kernels:
 
     def of_cluster(self, i: int) -> _Kernels:
         return _Kernels(self.sigmas, self.weights[i : i + 1])
+
+    def in_units(self, exponent: int) -> _Kernels:
+        """The same kernels where all lengths are multiplied by a power of two."""
+        return _Kernels(np.ldexp(self.sigmas, exponent), self.weights)
 
     @property
     def coefficients(self) -> FloatArray:

@@ -13,7 +13,7 @@ from kfrc._numerics import NOTICEABLE_ERROR, as_generator
 from kfrc.bandwidth import BandwidthResult, Optimizer
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.criteria import Criterion
-from kfrc.exceptions import ApproximationWarning, IgnoredParameterWarning, NoStructureWarning
+from kfrc.exceptions import ApproximationWarning, IgnoredParameterWarning, NearTieWarning, NoStructureWarning
 from kfrc.fitting import (
     AUTO,
     PAPER,
@@ -129,6 +129,8 @@ class KFRC(FuzzyClusterer):
         If parameters that were set have no effect together with the others; it names them and says why.
     OutlierWarning
         If few values ruled the deviation of a column and were cut; it names columns and rows.
+    NearTieWarning
+        If another partition has just as much evidence as the one that was taken.
     ApproximationWarning
         If bandwidths are too small for the kernel to be computed exactly; it states the error.
 
@@ -186,6 +188,9 @@ class KFRC(FuzzyClusterer):
         as they are and their evidence row by row is drawn again: nothing is fitted again. A small share says that the
         judge's preference hangs on a few rows. A large share says nothing about whether groups exist, or whether other
         data would lead to the same clusters: it is large on white noise as well.
+    selection_ties_ : int or None
+        Other partitions whose evidence is behind by less than a tenth of its standard error: the choice between them is
+        arbitrary, and made by their order, which rounding cannot change. The choice sees columns to 10⁻⁶ deviations.
     opinion_ : Opinion or None
         What the judge believes: the kind of mixture, its evidence, and its probabilities.
     cluster_count_ : dict of ndarray or None
@@ -222,6 +227,7 @@ class KFRC(FuzzyClusterer):
     opinion_: Opinion | None
     selection_margin_: float | None
     selection_support_: float | None
+    selection_ties_: int | None
     cluster_count_: dict[str, Any] | None
     outliers_: dict[str, Any] | None
     space_: KernelSpace | None
@@ -374,6 +380,7 @@ class KFRC(FuzzyClusterer):
         self.selection_ = None if selection is None else selection.table(result.n_clusters)
         self.selection_margin_ = None if selection is None else selection.margin
         self.selection_support_ = None if selection is None else selection.support
+        self.selection_ties_ = None if selection is None else selection.n_ties
         self.opinion_ = result.opinion
         self.cluster_count_ = None if count is None else count.table()
         self.posterior_memberships_ = None if posterior is None else posterior.memberships
@@ -394,6 +401,13 @@ class KFRC(FuzzyClusterer):
                 f"up to {gram.approximation_error:.2g} times their mean. Use a higher level, larger bandwidths, or at "
                 "most 5000 rows",
                 ApproximationWarning,
+                stacklevel=4,
+            )
+        if self.selection_ties_:
+            warnings.warn(
+                "the choice was a tie: another partition describes the data just as well. Treat the clusters as one of "
+                f"{self.selection_ties_ + 1} ways to cut the data",
+                NearTieWarning,
                 stacklevel=4,
             )
         count = result.count

@@ -155,7 +155,7 @@ def _number_of_clusters(
         raise ValueError(
             f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got {counting.largest} and {n_rows} rows'
         )
-    part = view.subset(counting.max_rows, rng)
+    part = view.subset(counting.max_rows, rng).rounded()
     count = count_clusters(
         part.searched,
         part.standardized,

@@ -21,6 +21,9 @@ from kfrc.outliers import (
 )
 from kfrc.typing import FloatArray, IntArray
 
+_DECIDING_BITS = 20
+"""Binary digits of a standard deviation that a choice sees."""
+
 
 @dataclass(frozen=True)
 class KernelSpace:
@@ -161,6 +164,18 @@ class TableView:
             rows = np.union1d(rows, extremes)
         return replace(self, searched=self.searched[rows], standardized=self.standardized[rows])
 
+    def rounded(self) -> TableView:
+        """The same rows to about six digits of a standard deviation: what is decided by them is safe from rounding.
+
+        A choice takes many yes-or-no decisions, and some are nearly ties. One rounding unit, or another unit of
+        measurement, would flip one of them now and then, and end in other clusters.
+        """
+        return replace(
+            self,
+            standardized=_rounded(self.standardized, 1.0),
+            searched=_rounded(self.searched, self.scale / self.unit),
+        )
+
     def in_deviations(self, log_bandwidths: FloatArray) -> FloatArray:
         """Log-bandwidths of the search in standard deviations."""
         return log_bandwidths - np.log(self.scale / self.unit)
@@ -182,3 +197,9 @@ def _without_lone_values(X: FloatArray, columns: IntArray, names: Any) -> IntArr
 
 def _in_deviations(X: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
     return np.clip((X - mean) / scale, -FARTHEST, FARTHEST)
+
+
+def _rounded(X: FloatArray, scale: FloatArray | float) -> FloatArray:
+    """Multiples of powers of two that are about 10⁻⁶ of the scales of the columns."""
+    exponents = np.frexp(scale)[1] - _DECIDING_BITS
+    return np.ldexp(np.round(np.ldexp(X, -exponents)), exponents)

@@ -154,9 +154,10 @@ class Chosen(Tuning):
         self, view: TableView, n_clusters: int, start: Start, rng: np.random.Generator, progress: Progress
     ) -> Tuned:
         part = view.subset(self.max_rows, rng)
+        seen = part.rounded()
         selection = choose(
-            part.searched,
-            part.standardized,
+            seen.searched,
+            seen.standardized,
             n_clusters,
             self.grid,
             self.judge,

@@ -21,6 +21,12 @@ from kfrc.typing import FloatArray, Progress
 _N_LEADERS = 10
 """Candidates that take part in the resampling: the others are too far behind to win."""
 
+_SAME_SCORE = 1e-7
+"""Scores that differ by less are equal: solutions are iterated to 10⁻⁵, and what rounding leaves of that is less."""
+
+_TIE = 0.1
+"""Evidence that is behind by less than this share of the standard error of the difference is not behind."""
+
 _SAME_OPINION = 0.9
 """Frobenius ARI above which an opinion on resampled rows is the opinion on all rows."""
 
@@ -51,6 +57,8 @@ class Selection:
         The judge's best.
     support : float
         Share of resamples of the rows in which the judge prefers an opinion with the same partition.
+    n_ties : int
+        Opinions with another partition whose evidence is as good as that of the best, as far as the rows can tell.
     """
 
     candidates: tuple[Candidate, ...]
@@ -59,22 +67,23 @@ class Selection:
     best: int
     opinion: Opinion
     support: float
+    n_ties: int = 0
 
     @property
     def chosen(self) -> Candidate:
-        """The candidate with the highest score."""
+        """The candidate with the highest score; among those that differ by rounding, the first."""
         return self.candidates[self.best]
 
     @property
     def margin(self) -> float:
         """Lead of the chosen candidate over the next."""
         others = np.delete(self.scores, self.best)
-        return float(self.scores[self.best] - others.max()) if len(others) else float("inf")
+        return max(float(self.scores[self.best] - others.max()), 0.0) if len(others) else float("inf")
 
     def table(self, n_clusters: int) -> dict[str, Any]:
         """One array per column, one entry per candidate, best first: ``pandas.DataFrame(table)`` shows it."""
         order = np.argsort(-self.scores, kind="stable")
-        rows = [self._row(k, n_clusters) for k in order]
+        rows = [self._row(k, n_clusters) for k in (self.best, *order[order != self.best])]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 
     def _row(self, k: int, n_clusters: int) -> dict[str, Any]:
@@ -148,9 +157,9 @@ def choose(
     if progress is not None:
         progress("comparing")
     scores = np.array([_agreement(opinions[0].posterior, c.solution.memberships) for c in candidates])
-    best = int(scores.argmax())
+    best = int(np.argmax(scores >= scores.max() - _SAME_SCORE))
     wins, support = _resample(opinions, candidates, scores, rng)
-    return Selection(tuple(candidates), scores, wins, best, opinions[0], support)
+    return Selection(tuple(candidates), scores, wins, best, opinions[0], support, _count_ties(opinions))
 
 
 def solve_candidates(
@@ -165,6 +174,20 @@ def solve_candidates(
     ]
     found = [candidate for candidate in candidates if candidate.solution.status is not Status.COLLAPSED]
     return found or candidates
+
+
+def _count_ties(opinions: Sequence[Opinion]) -> int:
+    """Partitions other than the best for which the rows speak just as much."""
+    best = opinions[0]
+    tied: list[Opinion] = []
+    for rival in opinions[1:]:
+        behind = best.row_evidence - rival.row_evidence
+        error = float(np.sqrt(len(behind)) * behind.std())
+        if behind.sum() <= _TIE * error and all(
+            _agreement(other.posterior, rival.posterior) < _SAME_OPINION for other in (best, *tied)
+        ):
+            tied.append(rival)
+    return len(tied)
 
 
 def _agreement(U: FloatArray, V: FloatArray) -> float:

@@ -40,6 +40,8 @@ class Choice:
     same_partition : float or None
         Share of resamples of the rows in which the judge prefers an opinion with the same partition. Nothing is fitted
         again: a small share speaks against the partition, a large one does not speak for it.
+    n_ties : int
+        Other partitions that describe the data just as well.
     below_critical : bool
         Whether every m that was compared lies below its critical value.
     varying : tuple of str
@@ -55,6 +57,7 @@ class Choice:
     n_candidates: int
     margin: float | None
     same_partition: float | None
+    n_ties: int
     below_critical: bool
     varying: tuple[str, ...]
     candidates: tuple[dict[str, Any], ...]
@@ -68,12 +71,20 @@ class Choice:
         return (
             "On resampled rows, without refitting, the judge prefers the same partition in "
             f"{100 * self.same_partition:.0f} % of the resamples: this says nothing about whether groups exist{doubt}."
+            f"{self._tie}"
         )
+
+    @property
+    def _tie(self) -> str:
+        if not self.n_ties:
+            return ""
+        others = "Another partition describes" if self.n_ties == 1 else f"{self.n_ties} other partitions describe"
+        return f" It was a tie: {others} the data just as well, and the order of the candidates decided."
 
     @property
     def doubtful(self) -> bool:
         """Whether a reader should be warned."""
-        return self.same_partition is not None and self.same_partition < DOUBTFUL
+        return self.n_ties > 0 or (self.same_partition is not None and self.same_partition < DOUBTFUL)
 
 
 @dataclass(frozen=True)
@@ -140,6 +151,7 @@ def choice_facts(model: FuzzyClusterer) -> Choice | None:
         n_candidates=n_candidates,
         margin=plain(model.selection_margin_),
         same_partition=plain(model.selection_support_),
+        n_ties=model.selection_ties_ or 0,
         below_critical=bool(np.all(table["m"] < table["critical_m"])),
         varying=tuple(name for name in ("kernel", "criterion") if len(np.unique(table[name])) > 1),
         candidates=tuple(
