@@ -83,6 +83,7 @@ def _choice(choice: Choice | None, count: CountChoice | None) -> dict[str, Any] 
         "score": None if choice is None else choice.candidates[0]["score"],
         "margin": None if choice is None else choice.margin,
         "same_partition_without_refit": None if choice is None else choice.same_partition,
+        "ties": None if choice is None else choice.n_ties,
         "judged_as": None if choice is None else choice.judge,
         "n_clusters": None if count is None else _numbers(count),
         "candidates": None if choice is None else list(choice.candidates),
