@@ -10,8 +10,15 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from kfrc import (
+    FANNY,
+    FCM,
+    FCMMK,
     FRC,
     KFRC,
+    MSFCM,
+    NERFCM,
+    RFCM,
+    VFCM,
     ConstantFeatureWarning,
     InfeasibleBandwidthError,
     KFRCError,
@@ -451,3 +458,24 @@ def test_estimators_refuse_to_predict_before_fitting(estimator, X):
     for method in ("predict", "predict_proba", "transform", "score"):
         with pytest.raises(NotFittedError):
             getattr(type(estimator)(), method)(X)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        FCM(3, m=1e4),
+        FCM(3, fuzzifier="exponential", m=1e4),
+        FRC(3, m=1e4),
+        RFCM(3, m=1e4),
+        NERFCM(3, m=1e4),
+        FANNY(3, m=1e4),
+        FCMMK(3, m=1e4),
+        MSFCM(3, m=1e4),
+        VFCM(3, m0=1e4),
+        KFRC(3, fuzzifier="power", m=1e4, bandwidths=1.0),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_an_m_at_which_memberships_lose_all_weight_is_refused(estimator, X):
+    with pytest.raises(ValueError, match=r"m = 10000 .* weigh nothing: use a smaller m"):
+        estimator.fit(X)
