@@ -27,6 +27,7 @@ __all__ = [
     "resolve_fuzzifier",
 ]
 
+_SMALLEST_WEIGHT = 1e-140  # squares of weights, and sums of them, must be ordinary numbers
 _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 
 
@@ -116,6 +117,14 @@ class Fuzzifier(Registered, ABC):
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
         """Membership step for rows sorted ascending whose first entry is 1: here from t′ and t″ alone."""
         return general_memberships(SlopeCurve.of(self.derivative, self.second_derivative), distances)
+
+    def check_weights(self, n_clusters: int) -> None:
+        """Refuse an m at which equal memberships have no weight left in floating-point numbers."""
+        if not float(self.value(np.float64(1.0 / n_clusters))) > _SMALLEST_WEIGHT:
+            raise ValueError(
+                f"m = {self.m:g} is so large that with the {self.label} fuzzifier memberships of 1/{n_clusters} weigh "
+                "nothing: use a smaller m"
+            )
 
     def kappa(self, n_clusters: int) -> float:
         """κ(t_m, 1/c) = 2 t′² / (t t″) at 1/c (Corollary 3.2.1)."""

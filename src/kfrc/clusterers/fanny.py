@@ -171,6 +171,7 @@ class FANNY(FuzzyClusterer):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             power = Power(m=self.m)
+            power.check_weights(n_clusters)
             if self.solver not in _SOLVERS:
                 raise ValueError(f"unknown solver {self.solver!r}: choose one of {', '.join(_SOLVERS)}")
             max_iter = check_positive_int(self.max_iter, "max_iter")

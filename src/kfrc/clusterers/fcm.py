@@ -124,6 +124,7 @@ class FCM(FuzzyClusterer):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
+            fuzzifier.check_weights(n_clusters)
             self._check_columns(data)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
             solution = solve_fcm(

@@ -162,6 +162,7 @@ class FCMMK(FuzzyClusterer):
             data = np.ldexp(data, -self._exponent)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = resolve_fuzzifier("power", self.m)
+            fuzzifier.check_weights(n_clusters)
             self._check_columns(data)
             limits = Limits.of(data, self.max_iter, self.tol)
             if self.sigmas is None:

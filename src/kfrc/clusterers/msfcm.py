@@ -136,6 +136,7 @@ class MSFCM(FuzzyClusterer):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             fuzzifier = resolve_fuzzifier("power", self.m)
+            fuzzifier.check_weights(n_clusters)
             self._check_columns(data)
             limits = Limits.of(data, self.max_iter, self.tol)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)

@@ -144,6 +144,7 @@ class VFCM(FuzzyClusterer):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data))
             schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
+            Power(schedule.m0).check_weights(n_clusters)
             self._check_columns(data)
             limits = Limits.of(data, self.max_iter, self.tol)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)

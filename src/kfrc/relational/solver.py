@@ -147,6 +147,7 @@ def solve_relational(
     dissimilarity = R if isinstance(R, Dissimilarity) else Dissimilarity.from_matrix(check_dissimilarities(R))
     n_clusters = check_n_clusters(n_clusters, dissimilarity.n_samples, minimum=1)
     t = Fuzzifier.resolve(fuzzifier)
+    t.check_weights(n_clusters)
     start = resolve_start(init, dissimilarity.n_samples, n_clusters)
     n_init = check_positive_int(n_init, "n_init")
     max_iter = check_positive_int(max_iter, "max_iter")
