@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 
-from kfrc._numerics import binary_exponent, midst
+from kfrc._numerics import RESOLUTION, binary_exponent, midst
 from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers.base import FuzzyClusterer
@@ -200,7 +200,7 @@ class FCMMK(FuzzyClusterer):
         X = self._rows(X)
         scaled = np.ldexp(X - self._origin, -self._exponent)
         kernels = self._kernels.in_units(-self._exponent)
-        return kernels.squared_distances(cdist(scaled, self._centers, "sqeuclidean"))
+        return kernels.squared_distances(_squared_euclidean(scaled, self._centers))
 
 
 def check_sigmas(sigmas: ArrayLike) -> FloatArray:
@@ -301,13 +301,13 @@ def descend_kernels(X: FloatArray, U: FloatArray, t: Fuzzifier, sigmas: FloatArr
     kernels = membership_kernels = _Kernels(sigmas, np.full((U.shape[1], len(sigmas)), 1.0 / len(sigmas)))
     weights = t.value(U)
     centers = InputCenters.weighted(X, weights)
-    euclidean = cdist(X, centers.positions, "sqeuclidean")
+    euclidean = _squared_euclidean(X, centers.positions)
     path = [float(np.sum(weights * kernels.squared_distances(euclidean)))]
     status = Status.MAX_ITER
     while len(path) <= limits.max_iter and status is Status.MAX_ITER:
         before, membership_kernels = centers, kernels
         centers = InputCenters.weighted(X, weights * kernels.mixtures(euclidean, 2))
-        euclidean = cdist(X, centers.positions, "sqeuclidean")
+        euclidean = _squared_euclidean(X, centers.positions)
         U = t.memberships(kernels.squared_distances(euclidean))
         weights = t.value(U)
         kernels = _descend_weights(kernels, weights, euclidean)
@@ -327,6 +327,12 @@ def descend_kernels(X: FloatArray, U: FloatArray, t: Fuzzifier, sigmas: FloatArr
         kernel_weights=kernels.weights,
         membership_weights=membership_kernels.weights,
     )
+
+
+def _squared_euclidean(X: FloatArray, centers: FloatArray) -> FloatArray:
+    """Squared distances of rows whose largest value is about one; what their rounding can be is zero."""
+    distances = cdist(X, centers, "sqeuclidean")
+    return np.where(distances <= RESOLUTION**2, 0.0, distances)
 
 
 def _descend_weights(kernels: _Kernels, weights: FloatArray, euclidean: FloatArray) -> _Kernels:

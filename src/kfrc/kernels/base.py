@@ -166,4 +166,5 @@ def squared_differences(x: FloatArray, y: FloatArray, bandwidth: float) -> Float
     """((x_j − y_k) / θ)² for one feature, of shape (len(x), len(y))."""
     squares = np.subtract.outer(x, y)
     squares /= bandwidth
-    return np.square(squares, out=squares)
+    with np.errstate(over="ignore"):  # infinitely far is far enough: kernels are bounded
+        return np.square(squares, out=squares)
