@@ -189,8 +189,8 @@ class KFRC(FuzzyClusterer):
         judge's preference hangs on a few rows. A large share says nothing about whether groups exist, or whether other
         data would lead to the same clusters: it is large on white noise as well.
     selection_ties_ : int or None
-        Other partitions whose evidence is behind by less than a tenth of its standard error: the choice between them is
-        arbitrary, and made by their order, which rounding cannot change. The choice sees columns to 10⁻⁶ deviations.
+        Other partitions whose evidence is behind by less than a hundredth of its standard error: the choice between
+        them is arbitrary, but not moved by rounding, as a choice sees columns to 10⁻⁶ standard deviations only.
     opinion_ : Opinion or None
         What the judge believes: the kind of mixture, its evidence, and its probabilities.
     cluster_count_ : dict of ndarray or None

@@ -177,8 +177,13 @@ class Chosen(Tuning):
             chosen.tuned.criterion,
             chosen.tuned.max_anisotropy,
             chosen.fuzzifier,
-            view.in_deviations(chosen.tuned.search.log_bandwidths),
+            view.in_deviations(chosen.tuned.search.log_bandwidths - _log_deviations(seen) + _log_deviations(part)),
             chosen.tuned.search,
             selection,
             memberships,
         )
+
+
+def _log_deviations(view: TableView) -> FloatArray:
+    """Log standard deviations of the columns that the search sees: what its levels are relative to."""
+    return np.log(view.searched.std(axis=0, ddof=1))

@@ -24,7 +24,7 @@ _N_LEADERS = 10
 _SAME_SCORE = 1e-7
 """Scores that differ by less are equal: solutions are iterated to 10⁻⁵, and what rounding leaves of that is less."""
 
-_TIE = 0.1
+_TIE = 0.01
 """Evidence that is behind by less than this share of the standard error of the difference is not behind."""
 
 _SAME_OPINION = 0.9

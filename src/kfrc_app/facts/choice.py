@@ -79,7 +79,7 @@ class Choice:
         if not self.n_ties:
             return ""
         others = "Another partition describes" if self.n_ties == 1 else f"{self.n_ties} other partitions describe"
-        return f" It was a tie: {others} the data just as well, and the order of the candidates decided."
+        return f" It was a tie: {others} the data just as well."
 
     @property
     def doubtful(self) -> bool:
