@@ -38,19 +38,7 @@ class Dissimilarity:
         return cls(FactoredGram(features))
 
     def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Squared distances to centers.
-
-        Parameters
-        ----------
-        prototypes : ndarray of shape (n_samples, n_clusters)
-            Weights of each center, columns summing to one.
-
-        Returns
-        -------
-        distances : ndarray of shape (n_samples, n_clusters)
-        squared_norms : ndarray of shape (n_clusters,)
-            pᵀEp, what new samples need besides their own similarities.
-        """
+        """Squared distances to centers and squared norms of these, see :meth:`kfrc.gram.Gram.center_distances`."""
         return self.gram.center_distances(prototypes)
 
     def columns(self, indices: Sequence[int]) -> FloatArray:
