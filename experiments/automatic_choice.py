@@ -1,38 +1,44 @@
 """Automatic choice against what a user would do instead; prints the tables of docs/decisions/automatic-choice.md.
 
-.venv/bin/python experiments/automatic_choice.py study --seeds 6-10 --out choice.csv --n-jobs 2
-.venv/bin/python experiments/automatic_choice.py shapes --seeds 6-10
+.venv/bin/python experiments/automatic_choice.py study --seeds 51-60 --out choice.csv --n-jobs 2
+.venv/bin/python experiments/automatic_choice.py study --seeds 51-60 --every 8 --nuisance 4
+.venv/bin/python experiments/automatic_choice.py shapes --seeds 51-60 --peers
 .venv/bin/python experiments/automatic_choice.py real --data-dir FOLDER
-.venv/bin/python experiments/automatic_choice.py count --seeds 6-10
+.venv/bin/python experiments/automatic_choice.py count --seeds 51-60
+.venv/bin/python experiments/automatic_choice.py count-shapes --seeds 51-60
 .venv/bin/python experiments/automatic_choice.py table choice.csv
 
-Seeds 1 to 5 were used to develop the method, seeds 6 to 10 to report on it.
+Seeds up to 50 were used to develop the method, seeds 51 to 60 to report on it.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.cluster import HDBSCAN
+from sklearn.metrics import roc_auc_score
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from kfrc import FCM, KFRC
 from kfrc._numerics import standardize
 from kfrc.datasets import BENCHMARK_NAMES, load_benchmark
-from kfrc.fitting import KernelFit, TableView, fit_table, resolve_settings
 from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
-from kfrc.simulation import Shape, make_shape_dataset, make_study_dataset, study_designs
+from kfrc.simulation import Rings, Shape, make_shape_dataset, make_study_dataset, study_designs
 from kfrc_app.study.methods import METHODS, Method
 from kfrc_app.study.tables import published
 
+TIED = "GaussianMixture (tied)"
 PEERS = [
     "vFCM",
     "FRC (power)",
@@ -42,7 +48,36 @@ PEERS = [
     "KMeans",
     "SpectralClustering",
 ]
-NOISE_COLUMNS = (2, 6)
+NOISE_COLUMNS = (2, 6, 20)
+
+
+@dataclass(frozen=True)
+class Spirals(Shape):
+    """Two interleaving spirals of one and a half turns."""
+
+    jitter: float = 0.05
+
+    @property
+    def proportions(self) -> np.ndarray:
+        """Equal shares."""
+        return np.full(2, 0.5)
+
+    def place(self, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """(r cos φ, r sin φ) with r proportional to φ, and its mirror image."""
+        angle = 3 * np.pi * np.sqrt(rng.uniform(0.05, 1, size=len(labels)))
+        spiral = (angle / np.pi)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        return np.where(labels[:, None] == 0, spiral, -spiral) + self.jitter * rng.standard_normal(spiral.shape)
+
+
+SHAPES: dict[str, str | Shape] = {
+    "heavy_tails": "heavy_tails",
+    "imbalanced": "imbalanced",
+    "moons": "moons",
+    "rings": "rings",
+    "three rings": Rings(n_rings=3),
+    "two spirals": Spirals(),
+}
+COUNTED = ("moons", "rings")
 
 Record = dict[str, Any]
 
@@ -63,42 +98,67 @@ def paper_defaults(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
     return KFRC.paper(n_clusters, optimizer="lbfgs", random_state=seed).fit(X).memberships_
 
 
+def hdbscan(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    """Clusters of HDBSCAN, which finds their number itself; what it calls noise is a cluster of its own."""
+    labels = HDBSCAN(copy=True).fit_predict(X)
+    return np.eye(labels.max() + 2)[labels]
+
+
 OTHERS: dict[str, Method] = {
     **{name: METHODS[name] for name in PEERS},
     "GaussianMixture (diag)": diagonal_mixture,
+    "HDBSCAN": hdbscan,
     "FCM": fcm,
     "KFRC.paper": paper_defaults,
 }
 
 
-def fit_default(X: np.ndarray, n_clusters: int, seed: int) -> KernelFit:
-    """What ``KFRC(n_clusters, random_state=seed)`` computes, with all candidates of its choice."""
-    settings = resolve_settings(KFRC().get_params(deep=False), n_clusters)
-    view = TableView.of(X, None, standardize=True)
-    return fit_table(view, settings, np.random.default_rng(seed), lambda text: None)
+ON_OUR_COLUMNS = ("SpectralClustering", "HDBSCAN", "GaussianMixture (best BIC)")
+"""Peers that are also shown only the columns that KFRC used."""
 
 
-def compare(X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarray], Record]) -> list[Record]:
-    """Scores of the automatic choice, of the best of its candidates (with labels), and of the others."""
+def compare(
+    X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarray], Record], *, peers: bool = True
+) -> tuple[list[Record], KFRC]:
+    """Scores of the automatic choice and of the others, and the fit."""
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = fit_default(X, n_clusters, seed)
-        selection = fit.selection
+        start = time.process_time()
+        fit = KFRC(n_clusters, random_state=seed).fit(X)
+        used = np.isfinite(fit.bandwidths_)
+        facts = {
+            "kind": fit.opinion_.name,
+            "fuzzifier": fit.fuzzifier_.label,
+            "n_used": int(used.sum()),
+            "seconds": time.process_time() - start,
+        }
         records = [
-            {"method": "KFRC", "kind": selection.opinion.name, "support": selection.support}
-            | score(fit.solution.memberships),
-            {"method": "KFRC (posterior)"} | score(fit.posterior.memberships),
+            {"method": "KFRC"} | facts | score(fit.memberships_),
+            {"method": "KFRC (posterior)"} | score(fit.posterior_memberships_),
         ]
-        if len(selection.opinion.posterior) == len(X):
-            candidates = [score(candidate.solution.memberships) for candidate in selection.candidates]
-            best = max(candidates, key=lambda record: record.get("fari_fuzzy", record["ari"]))
-            records.append({"method": "best candidate (with labels)"} | best)
-        for name, method in OTHERS.items():
-            try:
-                records.append({"method": name} | score(method(standardize(X), n_clusters, seed)))
-            except ValueError as error:
-                print(f"{name}: {error}")
-    return records
+        Z = standardize(X)
+        for name, method in OTHERS.items() if peers else [(TIED, OTHERS[TIED])]:
+            records += attempt(name, method, Z, n_clusters, seed, score)
+        for name in ON_OUR_COLUMNS if peers and not used.all() else ():
+            records += attempt(f"{name}, our columns", OTHERS[name], Z[:, used], n_clusters, seed, score)
+    return records, fit
+
+
+def attempt(
+    name: str, method: Method, X: np.ndarray, n_clusters: int, seed: int, score: Callable[[np.ndarray], Record]
+) -> list[Record]:
+    """The score of a method, or nothing if it cannot do it."""
+    try:
+        return [{"method": name} | score(method(X, n_clusters, seed))]
+    except ValueError as error:
+        print(f"{name}: {error}")
+        return []
+
+
+def importance_auc(fit: KFRC, informative: np.ndarray, n_columns: int) -> float:
+    """How well contributions tell columns with groups from noise: 1 if perfectly; NaN if there is no noise."""
+    truth = np.isin(np.arange(n_columns), informative)
+    return float(roc_auc_score(truth, fit.contributions_)) if not truth.all() else float("nan")
 
 
 def scorer(labels: np.ndarray, posteriors: np.ndarray | None = None) -> Callable[[np.ndarray], Record]:
@@ -113,12 +173,17 @@ def scorer(labels: np.ndarray, posteriors: np.ndarray | None = None) -> Callable
     return score
 
 
-def study_cell(position: int, seed: int) -> list[Record]:
-    """Records of one study design with one seed."""
+def study_cell(position: int, seed: int, n_nuisance: int, peers: bool) -> list[Record]:
+    """Records of one study design with one seed; nuisance columns depend on each other and on nothing else."""
     design = study_designs()[position]
     data = make_study_dataset(design, random_state=seed)
+    X = data.X
+    if n_nuisance:
+        rng = np.random.default_rng([seed, position])
+        X = np.hstack([X, rng.standard_normal((len(X), 1)) + rng.standard_normal((len(X), n_nuisance))])
+    records, fit = compare(X, design.n_clusters, seed, scorer(data.labels, data.posteriors), peers=peers)
     facts = {"design": position, "seed": seed, "snr": _snr(design), "n_clusters": design.n_clusters}
-    records = compare(data.X, design.n_clusters, seed, scorer(data.labels, data.posteriors))
+    facts["auc"] = importance_auc(fit, data.informative, X.shape[1])
     return [facts | record for record in records]
 
 
@@ -126,11 +191,13 @@ def _snr(design: Any) -> float:
     return float("inf") if design.n_noise == 0 else design.n_signal / design.n_noise
 
 
-def shape_cell(shape: str, n_noise: int, seed: int) -> list[Record]:
+def shape_cell(shape: str, n_noise: int, seed: int, peers: bool) -> list[Record]:
     """Records of one shape with noise columns."""
-    data = make_shape_dataset(shape, n_noise=n_noise, random_state=seed)
-    records = compare(data.X, len(np.unique(data.labels)), seed, scorer(data.labels))
-    return [{"shape": shape, "n_noise": n_noise, "seed": seed} | record for record in records]
+    data = make_shape_dataset(SHAPES[shape], n_noise=n_noise, random_state=seed)
+    records, fit = compare(data.X, len(np.unique(data.labels)), seed, scorer(data.labels), peers=peers)
+    facts = {"shape": shape, "n_noise": n_noise, "seed": seed}
+    facts["auc"] = importance_auc(fit, data.informative, data.X.shape[1])
+    return [facts | record for record in records]
 
 
 def real_cell(name: str, data_dir: str | None) -> list[Record]:
@@ -139,7 +206,7 @@ def real_cell(name: str, data_dir: str | None) -> list[Record]:
     X = np.asarray(data.data, dtype=float)
     X = X[:, X.std(axis=0) > 0]
     labels = np.asarray(data.target)
-    records = compare(X, len(np.unique(labels)), 0, scorer(labels))
+    records, _ = compare(X, len(np.unique(labels)), 0, scorer(labels))
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = KFRC("auto", random_state=0).fit(X)
@@ -164,6 +231,17 @@ def count_cell(position: int, seed: int) -> list[Record]:
     return [facts | {"found": found, "right": found == design.n_clusters}]
 
 
+def count_shape_cell(shape: str, n_noise: int, seed: int) -> list[Record]:
+    """Whether the number of clusters is found on one shape with noise columns."""
+    data = make_shape_dataset(SHAPES[shape], n_noise=n_noise, random_state=seed)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = KFRC("auto", max_clusters=8, random_state=seed).fit(data.X).n_clusters_
+    n_clusters = len(np.unique(data.labels))
+    facts = {"snr": shape, "n_noise": n_noise, "seed": seed, "n_clusters": n_clusters}
+    return [facts | {"found": found, "right": found == n_clusters}]
+
+
 def run(cells: Iterator[Any], n_jobs: int, out: str | None) -> pd.DataFrame:
     """Records of all cells, kept in a file on the way."""
     records: list[Record] = []
@@ -185,16 +263,20 @@ def show_study(frame: pd.DataFrame) -> None:
     table.insert(0, "all", by_method.mean())
     table.insert(1, "se", by_method.sem())
     print(table.sort_values("all", ascending=False).round(3).to_string())
-    means = by_method.mean()
-    print(f"\nshare of the best candidate: {means['KFRC'] / means['best candidate (with labels)']:.4f}")
+    ours = frame[frame.method == "KFRC"]
+    print(f"\nAUC of contributions where there is noise: {ours.auc.mean():.3f} ({ours.auc.count()} data sets)")
+    print(f"CPU seconds of a fit: {ours.seconds.mean():.2f}")
     groups = frame[frame.method == "KFRC"].groupby(["snr", "n_clusters"]).fari_fuzzy.agg(["mean", "sem"])
     table_c1 = published("table_c1").query("metric == 'fari_fuzzy' and method.str.startswith('KFRC')")
     groups["paper (labels)"] = (
         table_c1.assign(snr=table_c1.snr.astype(float)).groupby(["snr", "n_clusters"]).value.max()
     )
-    groups["tied mixture"] = (
-        frame[frame.method == "GaussianMixture (tied)"].groupby(["snr", "n_clusters"]).fari_fuzzy.mean()
-    )
+    wide = frame.pivot_table(index=["snr", "n_clusters", "design", "seed"], columns="method", values="fari_fuzzy")
+    groups["posterior"] = wide["KFRC (posterior)"].groupby(level=[0, 1]).mean()
+    groups["tied mixture"] = wide[TIED].groupby(level=[0, 1]).mean()
+    for name, column in (("own − tied", "KFRC"), ("posterior − tied", "KFRC (posterior)")):
+        ahead = (wide[column] - wide[TIED]).groupby(level=[0, 1])
+        groups[name], groups[f"SE of {name}"] = ahead.mean(), ahead.sem()
     print(f"\nby signal-to-noise ratio and number of clusters\n{groups.round(3).to_string()}")
 
 
@@ -203,6 +285,9 @@ def show_groups(frame: pd.DataFrame, group: str) -> None:
     table = frame.pivot_table(index="method", columns=group, values="ari")
     table["mean"] = table.mean(axis=1)
     print(f"mean ARI\n{table.sort_values('mean', ascending=False).round(3).to_string()}")
+    if "auc" in frame:
+        ours = frame[frame.method == "KFRC"]
+        print(f"\nAUC of contributions\n{ours.groupby(group).auc.mean().round(3).to_string()}")
 
 
 def show_count(frame: pd.DataFrame) -> None:
@@ -214,10 +299,12 @@ def show_count(frame: pd.DataFrame) -> None:
 def main() -> None:
     """Run what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["study", "shapes", "real", "count", "table"])
+    parser.add_argument("what", choices=["study", "shapes", "real", "count", "count-shapes", "table"])
     parser.add_argument("file", nargs="?", help="results to show again, with table")
-    parser.add_argument("--seeds", default="6-10")
+    parser.add_argument("--seeds", default="51-60")
     parser.add_argument("--every", type=int, default=1, help="every k-th design only")
+    parser.add_argument("--nuisance", type=int, default=0, help="correlated columns without groups to add")
+    parser.add_argument("--peers", action="store_true", help="all other methods, not only the tied mixture")
     parser.add_argument("--n-jobs", type=int, default=1)
     parser.add_argument("--data-dir")
     parser.add_argument("--out")
@@ -227,10 +314,15 @@ def main() -> None:
     designs = range(0, len(study_designs()), arguments.every)
     options = {"n_jobs": arguments.n_jobs, "out": arguments.out}
     if arguments.what == "study":
-        show_study(run((delayed(study_cell)(*cell) for cell in itertools.product(designs, seeds)), **options))
+        # Seed by seed, so that what is there after an interruption is a whole study.
+        cells = ((design, seed) for seed in seeds for design in designs)
+        extra = (arguments.nuisance, arguments.peers)
+        show_study(run((delayed(study_cell)(*cell, *extra) for cell in cells), **options))
     elif arguments.what == "shapes":
-        cells = itertools.product(sorted(Shape.registry), NOISE_COLUMNS, seeds)
-        show_groups(run((delayed(shape_cell)(*cell) for cell in cells), **options), "shape")
+        cells = itertools.product(SHAPES, NOISE_COLUMNS, seeds)
+        frame = run((delayed(shape_cell)(*cell, arguments.peers) for cell in cells), **options)
+        show_groups(frame, "shape")
+        show_groups(frame[frame["shape"].isin(list(SHAPES)[:4])], "n_noise")
     elif arguments.what == "real":
         names = [name for name in BENCHMARK_NAMES if name != "iris"]
         frame = run((delayed(real_cell)(name, arguments.data_dir) for name in names), **options)
@@ -240,6 +332,9 @@ def main() -> None:
     elif arguments.what == "count":
         easy = [k for k in designs if study_designs()[k].balanced and study_designs()[k].average_overlap <= 0.01]
         show_count(run((delayed(count_cell)(*cell) for cell in itertools.product(easy, seeds)), **options))
+    elif arguments.what == "count-shapes":
+        cells = itertools.product(COUNTED, NOISE_COLUMNS, seeds)
+        show_count(run((delayed(count_shape_cell)(*cell) for cell in cells), **options))
     else:
         show_study(pd.read_csv(Path(arguments.file)))
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import kfrc.clusterers
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier
+from kfrc.kernels import EmbeddedKernel
 
 FUZZIFIERS = list(Fuzzifier.registry)
 EXPORTED = [getattr(kfrc.clusterers, name) for name in kfrc.clusterers.__all__]
@@ -123,29 +124,35 @@ class General(Fuzzifier):
 USER_FUZZIFIERS = [Blend, PlainPower, TwoPowers, NaiveRoot, Hyperbola]
 
 
-def examples_of(family):
-    """The examples that every named class of a family brings along."""
-    return [example for cls in family.registry.values() for example in cls.examples()]
+def has_blocks(kernel):
+    """Whether a kernel is a function of two rows, with a derivative: one that depends on all rows has an embedding."""
+    return not isinstance(kernel, EmbeddedKernel)
 
 
-def each(argument, family):
+def examples_of(family, where=lambda example: True):
+    """The examples that every named class of a family brings along, or those of them that fulfill a condition."""
+    return [example for cls in family.registry.values() for example in cls.examples() if where(example)]
+
+
+def each(argument, family, where=lambda example: True):
     """Run a test on every example of a family; its id begins with the name of the class."""
     parameters = [
         pytest.param(example, id=cls.label if k == 0 else f"{cls.label}-{k + 1}")
         for cls in family.registry.values()
         for k, example in enumerate(cls.examples())
+        if where(example)
     ]
     return pytest.mark.parametrize(argument, parameters)
 
 
-def each_name(argument, family):
+def each_name(argument, family, where=lambda example: True):
     """Run a test on the names of a family."""
-    return pytest.mark.parametrize(argument, list(family.registry))
+    return pytest.mark.parametrize(argument, list(dict.fromkeys(e.name for e in examples_of(family, where))))
 
 
-def members(family):
+def members(family, where=lambda example: True):
     """Draw an example of a family."""
-    return st.sampled_from(examples_of(family))
+    return st.sampled_from(examples_of(family, where))
 
 
 def build_fuzzifier(fuzzifier, position):

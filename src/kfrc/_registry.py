@@ -21,7 +21,7 @@ class Registered:
     name : str
         The name of this class, empty if it has none.
     label : str
-        What to call it in a text: its name, or the name of the class.
+        What to call it in a text: its name, or what its class body says, or the name of the class.
     """
 
     registry: ClassVar[dict[str, type[Any]]]
@@ -31,7 +31,7 @@ class Registered:
     def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.name = name
-        cls.label = name or cls.__name__
+        cls.label = name or vars(cls).get("label", cls.__name__)
         if Registered in cls.__bases__:
             cls.registry = {}
         if name:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class KFRCError(ValueError):
     """Base class of the errors that belong to this library's subject rather than to Python."""
@@ -49,7 +51,11 @@ class TrivialPartitionWarning(UserWarning):
 
 
 class NoStructureWarning(UserWarning):
-    """One cluster explains the data better than several."""
+    """There is no sign of more than one group."""
+
+
+class LargestNumberWarning(UserWarning):
+    """The number of clusters that was found is the largest that was tried."""
 
 
 class NearTieWarning(UserWarning):
@@ -61,7 +67,18 @@ class IgnoredParameterWarning(UserWarning):
 
 
 class OutlierWarning(UserWarning):
-    """Few values ruled the standard deviation of a column and were moved closer; the message names them."""
+    """Few values ruled the standard deviation of a column and were moved closer; the message names them.
+
+    Attributes
+    ----------
+    retell : callable or None
+        The message in the words of another program: takes ``row_name``, what a row is called by its position, and
+        ``keep``, how to ask for the values as they are.
+    """
+
+    def __init__(self, message: str, retell: Callable[..., str | None] | None = None) -> None:
+        super().__init__(message)
+        self.retell = retell
 
 
 class ApproximationWarning(UserWarning):

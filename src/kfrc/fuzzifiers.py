@@ -118,6 +118,29 @@ class Fuzzifier(Registered, ABC):
         """Membership step for rows sorted ascending whose first entry is 1: here from t′ and t″ alone."""
         return general_memberships(SlopeCurve.of(self.derivative, self.second_derivative), distances)
 
+    def costs(self, distances: FloatArray) -> FloatArray:
+        """What a unit of weight costs at these squared distances: just them, unless clusters have scales."""
+        return distances
+
+    def penalty(self, U: FloatArray) -> float:
+        """What the objective adds to Σ t(u_ji) A_ji: nothing, unless a subclass says so."""
+        return 0.0
+
+    def adapted(self, U: FloatArray, distances: FloatArray) -> Fuzzifier:
+        """The same rule with its own unknowns, if it has any, at their minimizer for these memberships and distances.
+
+        ``distances`` are squared, of shape (n_samples, n_clusters), to the centers that ``U`` defines.
+        """
+        return self
+
+    def reordered(self, order: list[int]) -> Fuzzifier:
+        """The rule for clusters in another order: the same, unless it knows them one by one."""
+        return self
+
+    def collapsed_row(self, U: FloatArray) -> FloatArray:
+        """The row that all rows of ``U`` would be if no cluster could be told from another: 1/c."""
+        return np.full(U.shape[1], 1.0 / U.shape[1])
+
     def check_weights(self, n_clusters: int) -> None:
         """Refuse an m at which equal memberships have no weight left in floating-point numbers."""
         if not float(self.value(np.float64(1.0 / n_clusters))) > _SMALLEST_WEIGHT:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 
 from kfrc._registry import Registered
 from kfrc.typing import FloatArray
@@ -22,6 +23,15 @@ _ATOM = 0.1
 _MIN_WEIGHT = 1e-10
 """Rows in a component below which it counts as empty."""
 
+_MAX_OWN_FEATURES = 10
+"""Columns up to which components may have matrices of their own; their number grows with the square of this."""
+
+_SHAPE_TOL = 1e-10
+"""Relative change of the volumes at which the shape that components share has been found."""
+
+_SHAPE_ITERATIONS = 200
+"""Most rounds for it; some ten are usual."""
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -31,7 +41,8 @@ class Spread:
     ----------
     scaling : ndarray
         What turns rows into standard units: the transposed inverse Cholesky factor (n_features, n_features) of a common
-        covariance, or inverse standard deviations, common (1, n_features) or one row per component.
+        covariance, or one such matrix per component (n_clusters, n_features, n_features), or inverse standard
+        deviations, common (1, n_features) or one row per component.
     log_volumes : ndarray of shape (n_clusters,)
         Half the log-determinants of the covariances.
     """
@@ -43,6 +54,9 @@ class Spread:
 @dataclass(frozen=True)
 class Covariance(Registered, ABC):
     """What the covariances of the components of a mixture share."""
+
+    has_own_matrices: ClassVar[bool] = False
+    """Whether each component has a matrix of its own, which takes more rows and more time."""
 
     @abstractmethod
     def fit(self, X: FloatArray, W: FloatArray, means: FloatArray, sizes: FloatArray, ridge: FloatArray) -> Spread:
@@ -69,7 +83,7 @@ class Covariance(Registered, ABC):
     def n_parameters(self, n_clusters: int, n_features: int) -> int:
         """Free parameters of the covariances."""
 
-    def is_estimable(self, n_samples: int, n_features: int) -> bool:
+    def is_estimable(self, n_samples: int, n_features: int, n_clusters: int = 1) -> bool:
         """Whether there are rows enough; true unless a subclass knows better."""
         return True
 
@@ -93,7 +107,7 @@ class Tied(Covariance, name="tied"):
     def n_parameters(self, n_clusters: int, n_features: int) -> int:  # noqa: D102
         return n_features * (n_features + 1) // 2
 
-    def is_estimable(self, n_samples: int, n_features: int) -> bool:  # noqa: D102
+    def is_estimable(self, n_samples: int, n_features: int, n_clusters: int = 1) -> bool:  # noqa: D102
         return n_samples > 2 * n_features
 
 
@@ -140,6 +154,115 @@ class Diagonal(_Uncorrelated, name="diagonal"):
 
     def n_parameters(self, n_clusters: int, n_features: int) -> int:  # noqa: D102
         return n_clusters * n_features
+
+
+@dataclass(frozen=True)
+class _OwnMatrices(Covariance):
+    """A matrix for each component: the part that all kinds of such matrices have in common."""
+
+    has_own_matrices: ClassVar[bool] = True
+
+    def fit(self, X: FloatArray, W: FloatArray, means: FloatArray, sizes: FloatArray, ridge: FloatArray) -> Spread:
+        masses = _masses(W)
+        scatters = np.array(
+            [
+                (X * w[:, None]).T @ X - mass * np.outer(mean, mean)
+                for w, mass, mean in zip(W.T, masses, means, strict=True)
+            ]
+        )
+        scatters += sizes[:, None, None] * np.diag(ridge)
+        variances, axes = self._principal(scatters, sizes)
+        scaling = axes / np.sqrt(variances)[:, None, :]
+        return Spread(scaling, 0.5 * np.log(variances).sum(axis=1))
+
+    @abstractmethod
+    def _principal(self, scatters: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Variances (n_clusters, n_features) along axes, the columns of (n_clusters, n_features, n_features).
+
+        ``scatters`` are sums of squares and products, with the ridge, of shape (n_clusters, n_features, n_features).
+        """
+
+    def squared_distances(self, X: FloatArray, means: FloatArray, scaling: FloatArray) -> FloatArray:
+        columns = [np.square((X - mean) @ matrix).sum(axis=1) for mean, matrix in zip(means, scaling, strict=True)]
+        return np.column_stack(columns)
+
+    def is_estimable(self, n_samples: int, n_features: int, n_clusters: int = 1) -> bool:
+        """Whether there are two rows for every entry of the matrices, and two to ten columns.
+
+        With a single column there is nothing to turn, and other kinds say the same.
+        """
+        return 2 <= n_features <= _MAX_OWN_FEATURES and n_samples >= n_clusters * n_features * (n_features + 1)
+
+
+@dataclass(frozen=True)
+class Rotated(_OwnMatrices, name="rotated"):
+    """One shape and volume for all components, each turned its own way: Σ_i = D_i A D_iᵀ (EEV).
+
+    The variances along the principal axes, in descending order, are common; the axes are not.
+
+    References
+    ----------
+    G. Celeux and G. Govaert (1995). Gaussian parsimonious clustering models. Pattern Recognition 28.
+    """
+
+    def _principal(self, scatters: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        squares, axes = _principal_axes(scatters)
+        return np.broadcast_to(squares.sum(axis=0) / sizes.sum(), squares.shape), axes
+
+    def n_parameters(self, n_clusters: int, n_features: int) -> int:  # noqa: D102
+        return n_features + n_clusters * n_features * (n_features - 1) // 2
+
+
+@dataclass(frozen=True)
+class RotatedScaled(_OwnMatrices, name="rotated_scaled"):
+    """One shape for all components, each with its own volume and turned its own way: Σ_i = λ_i D_i A D_iᵀ (VEV).
+
+    Volumes and shape have no closed form together. Each follows from the other, and as the likelihood is convex in
+    their logarithms, going back and forth finds the one best pair.
+
+    References
+    ----------
+    G. Celeux and G. Govaert (1995). Gaussian parsimonious clustering models. Pattern Recognition 28.
+    """
+
+    def _principal(self, scatters: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        squares, axes = _principal_axes(scatters)
+        n_features = squares.shape[1]
+        volumes = squares.sum(axis=1) / (n_features * sizes)
+        for _ in range(_SHAPE_ITERATIONS):
+            shape = (squares / volumes[:, None]).sum(axis=0)
+            shape /= np.exp(np.log(shape).mean())
+            following = (squares / shape).sum(axis=1) / (n_features * sizes)
+            settled = np.abs(following / volumes - 1.0).max() <= _SHAPE_TOL
+            volumes = following
+            if settled:
+                break
+        return volumes[:, None] * shape, axes
+
+    def n_parameters(self, n_clusters: int, n_features: int) -> int:  # noqa: D102
+        return n_clusters + n_features - 1 + n_clusters * n_features * (n_features - 1) // 2
+
+
+@dataclass(frozen=True)
+class Full(_OwnMatrices, name="full"):
+    """A covariance matrix for each component (VVV), drawn to the common one by a few rows of it."""
+
+    def _principal(self, scatters: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+        # Two rows more than columns fix a matrix; so many of the common one keep a component of a few rows in shape.
+        prior = scatters.shape[1] + 2.0
+        pooled = scatters.sum(axis=0) / sizes.sum()
+        matrices = (scatters + prior * pooled) / (sizes + prior)[:, None, None]
+        return _principal_axes(matrices)
+
+    def n_parameters(self, n_clusters: int, n_features: int) -> int:  # noqa: D102
+        return n_clusters * n_features * (n_features + 1) // 2
+
+
+def _principal_axes(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues, descending and positive, and eigenvectors of symmetric matrices (n_clusters, n, n)."""
+    values, vectors = np.linalg.eigh(matrices)
+    values, vectors = values[:, ::-1], vectors[:, :, ::-1]
+    return np.maximum(values, np.finfo(np.float64).eps * values[:, :1]), vectors
 
 
 @dataclass(frozen=True)
@@ -239,7 +362,8 @@ class Mixture:
         """Expectation step: what the mixture says of rows of shape (n_samples, n_features)."""
         distances = self.squared_distances(X)
         joint = self.log_joint(distances)
-        log_densities = logsumexp(joint, axis=1)
+        largest = joint.max(axis=1)
+        log_densities = largest + np.log(np.exp(joint - largest[:, None]).sum(axis=1))
         nu = self.kind.degrees_of_freedom
         row_weights = None if math.isinf(nu) else (nu + X.shape[1]) / (nu + distances)
         return Expectation(np.exp(joint - log_densities[:, None]), log_densities, row_weights)

@@ -9,8 +9,8 @@ farthest value of its column; everything computed afterwards is exact for the ta
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
@@ -107,6 +107,12 @@ class Fences:
         """Rows with values beyond the fences moved to them; the rows themselves where there are none."""
         return np.clip(X, self.low, self.high) if self.far else X
 
+    def restricted(self, columns: IntArray) -> Fences:
+        """Those of some of the columns."""
+        places = {int(column): place for place, column in enumerate(columns)}
+        far = tuple(replace(found, column=places[found.column]) for found in self.far if found.column in places)
+        return Fences(self.low[columns], self.high[columns], far)
+
 
 def find_fences(X: FloatArray, *, robust_scale: bool = True) -> Fences:
     """Fences for the columns that need them.
@@ -176,25 +182,47 @@ def find_lone_values(X: FloatArray) -> dict[int, int]:
     return {int(j): int(differs[:, j].argmax()) for j in lone}
 
 
+def position_of_row(row: int) -> str:
+    """What a row is called in Python: its position, from zero."""
+    return f"row {row}"
+
+
+KEEP = 'outliers="keep"'
+"""How to ask for far values as they are, in Python."""
+
+
 def describe_lone_values(
-    X: FloatArray, lone: Mapping[int, int], columns: IntArray, names: Sequence[str] | None
+    X: FloatArray,
+    lone: Mapping[int, int],
+    columns: IntArray,
+    names: Sequence[str] | None,
+    *,
+    row_name: Callable[[int], str] = position_of_row,
+    keep: str = KEEP,
 ) -> str | None:
     """What to say of columns that are left out because all of their deviation is one value; None if there are none."""
     if not lone:
         return None
     shown = [
-        f"{_name(int(columns[j]), names)} ({X[row, j]:g} in row {row}, else {X[row - 1, j]:g})"
+        f"{_name(int(columns[j]), names)} ({X[row, j]:g} in {row_name(row)}, else {X[row - 1, j]:g})"
         for j, row in list(lone.items())[:5]
     ]
     if len(lone) > len(shown):
         shown.append(f"{len(lone) - len(shown)} more column(s)")
     return (
         f"{len(lone)} column(s) that are constant but for one value are left out: {'; '.join(shown)}. Correct the "
-        'value if it is a mistake, or use outliers="keep" to cluster by it'
+        f"value if it is a mistake, or use {keep} to cluster by it"
     )
 
 
-def describe_far_columns(far: Sequence[FarColumn], columns: IntArray, names: Sequence[str] | None) -> str | None:
+def describe_far_columns(
+    far: Sequence[FarColumn],
+    columns: IntArray,
+    names: Sequence[str] | None,
+    *,
+    row_name: Callable[[int], str] = position_of_row,
+    keep: str = KEEP,
+) -> str | None:
     """What to say of columns that few values ruled, and of nothing else; None if there are none.
 
     Parameters
@@ -204,17 +232,21 @@ def describe_far_columns(far: Sequence[FarColumn], columns: IntArray, names: Seq
         Which column of the user's table each of the columns is.
     names : sequence of str or None
         What the user calls them.
+    row_name : callable
+        What the user calls a row, by its position.
+    keep : str
+        How the user asks for values as they are.
     """
     ruled = [column for column in far if column.ruled]
     if not ruled:
         return None
-    shown = [_phrase(column, int(columns[column.column]), names) for column in ruled[:5]]
+    shown = [_phrase(column, int(columns[column.column]), names, row_name) for column in ruled[:5]]
     if len(ruled) > len(shown):
         shown.append(f"{len(ruled) - len(shown)} more column(s)")
     return (
         f"values far outside the bulk ruled the standard deviation of {len(ruled)} column(s) and were moved to the end "
         f"of what is usual there: {'; '.join(shown)}. Correct them if they are mistakes, take "
-        'logarithms if the column is skewed, or use outliers="keep" to cluster by them as they are'
+        f"logarithms if the column is skewed, or use {keep} to cluster by them as they are"
     )
 
 
@@ -222,8 +254,8 @@ def _name(column: int, names: Sequence[str] | None) -> str:
     return f"'{names[column]}'" if names is not None else f"column {column}"
 
 
-def _phrase(far: FarColumn, column: int, names: Sequence[str] | None) -> str:
-    values = f"{far.value:g} in row {far.row}"
+def _phrase(far: FarColumn, column: int, names: Sequence[str] | None, row_name: Callable[[int], str]) -> str:
+    values = f"{far.value:g} in {row_name(far.row)}"
     if far.n_values > 1:
         values = f"{far.n_values} values up to {values}"
     deviations = f"standard deviation {far.deviation:.3g} with, {far.moved_deviation:.3g} after"

@@ -30,13 +30,20 @@ class Ended:
         return json.loads(self.out)
 
 
+def without_refits(arguments):
+    """The words of a command; a fit is not repeated unless the test asks for it, because that takes long."""
+    words = [str(word) for word in arguments]
+    repeated = words[:1] in (["fit"], ["demo"]) and "--refits" not in words
+    return [words[0], "--refits", "0", *words[1:]] if repeated else words
+
+
 @pytest.fixture
 def run():
     """Run the program in this process."""
     from kfrc_app.cli.main import app
 
     def run_in_process(*arguments, stdin=None, code=0):
-        result = CliRunner().invoke(app, [str(word) for word in arguments], input=stdin)
+        result = CliRunner().invoke(app, without_refits(arguments), input=stdin)
         ended = Ended(result.exit_code, result.stdout, result.stderr)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
@@ -52,7 +59,7 @@ def run_program():
 
     def run_as_process(*arguments, stdin=None, code=0, cwd=None):
         result = subprocess.run(
-            [sys.executable, "-m", "kfrc_app.cli.main", *[str(word) for word in arguments]],
+            [sys.executable, "-m", "kfrc_app.cli.main", *without_refits(arguments)],
             input=stdin,
             capture_output=True,
             text=True,

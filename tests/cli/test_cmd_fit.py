@@ -21,7 +21,7 @@ def test_all_results_are_written_and_agree_with_the_library(run, iris_csv, iris_
     out = tmp_path / "out"
     ended = run("fit", iris_csv, "-c", 3, "-o", out, "--label-column", "species")
     assert sorted(path.name for path in out.iterdir()) == sorted(ALL_FILES)
-    assert "λ₁ ≥ τ: no" in ended.out
+    assert "Can it collapse to 1/3 everywhere?" in ended.out
     assert "adjusted Rand index" in ended.out
     X = iris_frame.drop(columns="species")
     expected = KFRC(3, random_state=0).fit(X)
@@ -32,9 +32,9 @@ def test_all_results_are_written_and_agree_with_the_library(run, iris_csv, iris_
     assert found["id"].tolist() == list(range(1, 151))
     summary = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
     assert summary["status"] == "converged"
-    assert summary["stability"]["critical_m"] is None  # never
+    assert summary["stability"]["critical_m"] == pytest.approx(expected.critical_m_)
     assert summary["agreement"]["adjusted_rand"] > 0.8
-    assert summary["command"] == f"kfrc fit {iris_csv} -c 3 -o {out} --label-column species"
+    assert summary["command"] == f"kfrc fit {iris_csv} -c 3 -o {out} --label-column species --refits 0"
 
 
 def test_known_labels_do_not_change_the_result(run, iris_csv, tmp_path):
@@ -114,10 +114,34 @@ def test_what_was_chosen_is_said_and_recorded(run, iris_csv, iris_frame, tmp_pat
     expected = KFRC(3, n_starts=1, random_state=0).fit(iris_frame.drop(columns="species"))
     choice = ended.document["choice"]
     assert choice["n_candidates"] == len(expected.selection_["score"])
-    assert choice["same_partition_without_refit"] == expected.selection_support_
     assert choice["candidates"][0]["m"] == ended.document["m"] == expected.fuzzifier_.m
     shown = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--force", *LIGHT)
     assert "Chosen among" in shown.out
+
+
+def test_refits_are_told_first_and_recorded(run, iris_csv, tmp_path):
+    given = ("-m", "default", "--level", "1", "--max-anisotropy", "5")
+    out = tmp_path / "out"
+    ended = run("fit", iris_csv, "-c", 3, "-o", out, "--refits", 3, *given, *LIGHT)
+    found = json.loads((out / SUMMARY).read_text(encoding="utf-8"))["confidence"]
+    assert found["n_refits"] == len(found["n_clusters_of_refits"]) == 3
+    assert len(found["clusters"]) == 3
+    assert found["partition"] > 0.75
+    assert found["existence"] <= 0.05
+    assert found["n_rows_of_refits"] == 100
+    assert all(row["stays"] < 0.75 for row in found["least_stable_rows"])
+    assert ended.out.split("\n\n")[1].startswith("Can it be trusted?\n")
+    assert f"3 groups in iris.csv, found again in {found['n_found_again']} of 3 refits." in ended.out
+
+
+def test_dissimilarities_are_refitted_too(run, iris_frame, tmp_path):
+    X = iris_frame.iloc[::3, :4].to_numpy()
+    pd.DataFrame(cdist(X, X, "sqeuclidean")).to_csv(tmp_path / "R.csv", header=False, index=False)
+    matrix = ("fit", tmp_path / "R.csv", "-c", 2, "-o", tmp_path / "out", "--dissimilarity", "--json")
+    found = run(*matrix, "--refits", 2).document["confidence"]
+    assert (found["n_refits"], found["n_found_again"]) == (2, 2)
+    assert found["existence"] <= 0.05
+    assert run(*matrix, "--force").document["confidence"] is None
 
 
 def test_nothing_is_chosen_where_everything_is_given(run, iris_csv, tmp_path):
@@ -159,7 +183,8 @@ def test_a_given_level_is_kept(run, iris_csv, tmp_path):
 @pytest.mark.parametrize("name", Fuzzifier.registry)
 def test_every_registered_fuzzifier_can_be_chosen(run, iris_csv, tmp_path, name):
     ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--fuzzifier", name, *LIGHT)
-    assert ended.document["fuzzifier"] == name
+    # The usual one gives way to sizes in the objective where no m comes close to what the judge believes.
+    assert ended.document["fuzzifier"] in (name, "entropy with sizes" if name == "complementary_root" else name)
 
 
 def test_existing_output_is_kept_without_force(run, iris_csv, tmp_path):
@@ -199,6 +224,7 @@ def test_force_replaces_results_and_leaves_other_files_alone(run, iris_csv, tmp_
         (("-c", "3", "--max-anisotropy", "0.5"), "max-anisotropy"),
         (("-c", "3", "--missing", "guess"), "missing"),
         (("-c", "3", "--dissimilarity", "--label-column", "species"), "no meaning with --dissimilarity"),
+        (("-c", "3", "--refits", "-1"), "refits"),
         (("-c", "3", "--unknown"), "unknown"),
         ((), "clusters"),
     ],

@@ -20,6 +20,12 @@ PROMISES = re.compile(
 )
 """What a reader would take for a promise about the clusters or their rows."""
 
+ASKED = ("Can it be trusted?", '"confidence":')
+"""Where such words ask or name instead of promising."""
+
+CLAIM = re.compile(r"\b(\d+|perhaps|these) (fuzzy )?(groups?|clusters?)\b", re.I)
+"""What a title must not say of data without groups."""
+
 
 @dataclass(frozen=True)
 class Told:
@@ -28,6 +34,7 @@ class Told:
     terminal: str
     document: dict
     report: str
+    titles: tuple = ()
 
 
 def call(*arguments):
@@ -41,7 +48,11 @@ def told_by_fit(out, *arguments):
     terminal = call("fit", *arguments, "-o", out)
     page = out / "report.html"
     document = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    return Told(terminal, document, visible(page.read_text(encoding="utf-8")) if page.exists() else "")
+    if not page.exists():
+        return Told(terminal, document, "")
+    text = page.read_text(encoding="utf-8")
+    titles = re.search(r"<title>(.*?)</title>.*<h1[^>]*>(.*?)</h1>", text, flags=re.DOTALL).groups()
+    return Told(terminal, document, visible(text), titles)
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +71,11 @@ def tables(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fits(tables, tmp_path_factory):
-    """The default fit of each table."""
-    return {name: told_by_fit(tmp_path_factory.mktemp(name) / "out", path, "-c", 3) for name, path in tables.items()}
+    """The default fit of each table, with few refits."""
+    few = ("--refits", 2)
+    return {
+        name: told_by_fit(tmp_path_factory.mktemp(name) / "out", path, "-c", 3, *few) for name, path in tables.items()
+    }
 
 
 def visible(page):
@@ -80,26 +94,51 @@ def one_line(text):
 
 def promises(text):
     text = one_line(text)
+    for asked in ASKED:
+        text = text.replace(asked, "")
     return [text[max(0, found.start() - 40) : found.end() + 40] for found in PROMISES.finditer(text)]
 
 
 @pytest.mark.parametrize("name", ["noise", "apart"])
-def test_nothing_is_promised_of_clusters_that_no_refit_has_confirmed(fits, name):
+def test_nothing_is_promised_of_clusters(fits, name):
     told = fits[name]
-    assert told.document["choice"]["same_partition_without_refit"] == 1.0  # the number that was once called sureness
     assert promises(told.terminal) == []
     assert promises(json.dumps(told.document)) == []
     assert promises(told.report) == []
+
+
+def test_noise_has_a_title_that_claims_nothing(fits):
+    told = fits["noise"]
+    assert told.document["confidence"]["existence"] > 0.05
+    assert told.document["confidence"]["verdict"] == "no groups"
+    assert told.titles == ("No sign of more than one group in noise.csv",) * 2
+    assert not any(CLAIM.search(text) for text in told.titles)
     for text in (told.terminal, told.report):
-        assert "without refitting" in one_line(text)
-        assert "this says nothing about whether groups exist" in one_line(text)
+        assert "No sign of more than one group in noise.csv" in one_line(text)
+        assert "Treat the 3 clusters as a way to cut the data, not as groups that exist" in one_line(text)
+        assert "groups exist beyond chance" not in one_line(text)
+
+
+def test_groups_are_claimed_with_the_numbers_that_support_them(fits):
+    told = fits["apart"]
+    found = told.document["confidence"]
+    assert (found["verdict"], found["n_found_again"], found["n_refits"]) == ("stable", 2, 2)
+    assert found["existence"] <= 0.05
+    assert told.titles == ("3 groups in apart.csv, found again in 2 of 2 refits",) * 2
+    for text in (told.terminal, told.report):
+        assert told.titles[0] in one_line(text)
+        assert f"mean {found['partition']:.2f}, stable" in one_line(text)
 
 
 def test_nothing_is_promised_of_the_number_of_clusters(tables, tmp_path):
     fixed = ("--max-clusters", 2, "-m", 2, "--level", 1)
-    told = told_by_fit(tmp_path / "out", tables["noise"], "-c", "auto", *fixed)
+    told = told_by_fit(tmp_path / "out", tables["noise"], "-c", "auto", *fixed, "--refits", 0)
+    assert told.document["confidence"] is None
+    for text in (told.terminal, told.report):
+        assert "Nothing was refitted: whether groups exist" in one_line(text)
+    assert told.titles[0].endswith("1 cluster in noise.csv, not fitted again")
+    assert told.document["n_clusters"] == 1
     assert promises(told.terminal) == promises(json.dumps(told.document)) == promises(told.report) == []
-    assert "has the most evidence, without refitting" in told.report
 
 
 @pytest.mark.parametrize("name", ["noise", "apart"])
@@ -109,15 +148,15 @@ def test_diagnose_and_fit_say_the_same_of_the_same_bandwidths(tables, fits, tmp_
     by_claim = {"no m collapses" in item["text"]: item["command"] for item in facts["advice"] if item["command"]}
     assert by_claim[False] == f"kfrc fit {tables[name]} -c 3 -o OUT"
     words = shlex.split(by_claim[True])
-    same = told_by_fit(tmp_path / "out", *words[2 : words.index("-o")], "--no-report")
+    same = told_by_fit(tmp_path / "out", *words[2 : words.index("-o")], "--no-report", "--refits", 0)
     assert "λ₁ ≥ τ: no. With these bandwidths no value of the fuzzifier m collapses." in same.terminal
     found = same.document["stability"]
     assert found["stable"]
     assert found["leading_eigenvalue"] == pytest.approx(facts["tuned"]["leading_eigenvalue"], rel=1e-6)
     chosen = fits[name]
-    assert chosen.document["stability"]["stable"] == (name == "apart")
+    stable = chosen.document["stability"]["stable"]
     yes = f"λ₁ < τ: yes, at every m from m* = {chosen.document['stability']['critical_m'] or 0:.3f} on with these"
-    assert (yes in chosen.terminal) == (name == "noise")
+    assert (yes in chosen.terminal) == (not stable)
+    assert "other bandwidths may collapse" in facts["verdict"]
     if name == "noise":
-        assert "other bandwidths may collapse" in facts["verdict"]
         assert promises(call("diagnose", tables[name], "-c", 3)) == []

@@ -1,4 +1,8 @@
-"""What holds for every registered kernel between any two sets of rows."""
+"""What holds for every registered kernel between any two sets of rows.
+
+A kernel that depends on all rows at once has no values between two sets of them, and no derivative: its laws are in
+tests/unit/gram/test_paths.py.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from scipy.linalg import eigh
 
 from kfrc._numerics import double_center
 from kfrc.kernels import Kernel
-from strategies import data_matrices, each, log_bandwidths
+from strategies import data_matrices, each, has_blocks, log_bandwidths
 
 
 @st.composite
@@ -20,7 +24,7 @@ def row_sets(draw):
     return X, X[: len(X) // 2] + 0.3, draw(log_bandwidths(X.shape[1], high=4.0))
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 @given(row_sets())
 def test_kernel_is_symmetric_and_its_centered_matrix_positive_semidefinite(kernel, rows):
     X, Y, eta = rows
@@ -30,7 +34,7 @@ def test_kernel_is_symmetric_and_its_centered_matrix_positive_semidefinite(kerne
     assert values[0] >= -1e-10 * max(values[-1], 1e-300)
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 @given(row_sets())
 def test_derivative_is_the_slope_in_each_log_bandwidth(kernel, rows):
     X, Y, eta = rows
@@ -43,7 +47,7 @@ def test_derivative_is_the_slope_in_each_log_bandwidth(kernel, rows):
         assert_allclose(analytic, numeric, rtol=1e-5, atol=1e-7 * max(1.0, float(np.abs(analytic).max())))
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 @given(row_sets())
 def test_diagonal_is_that_of_the_matrix_and_zero_if_it_is_constant(kernel, rows):
     X, _, eta = rows
@@ -53,7 +57,7 @@ def test_diagonal_is_that_of_the_matrix_and_zero_if_it_is_constant(kernel, rows)
     assert not (kernel.constant_diagonal and diagonal.any())
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 @given(row_sets(), st.integers(0, 2**32 - 1))
 def test_weighted_gradients_equal_those_of_the_base_class(kernel, rows, seed):
     X, Y, eta = rows
@@ -64,7 +68,7 @@ def test_weighted_gradients_equal_those_of_the_base_class(kernel, rows, seed):
     assert_allclose(fast, slow, rtol=1e-7, atol=1e-7 * max(1.0, float(np.abs(slow).max())))
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 @given(row_sets())
 def test_features_of_a_kernel_multiply_to_its_matrix(kernel, rows):
     X, Y, eta = rows

@@ -14,7 +14,7 @@ from kfrc.criteria import Criterion
 from kfrc.gram import gram_family
 from kfrc.kernels import Kernel
 from kfrc.spectrum import Spectrum, eigenvalue_gradients, leading_spectrum, spectrum_of
-from strategies import data_matrices, each, log_bandwidths, members
+from strategies import data_matrices, each, has_blocks, log_bandwidths, members
 
 ALGEBRA = 1e-10
 
@@ -22,7 +22,7 @@ ALGEBRA = 1e-10
 @st.composite
 def problems(draw, low=-2.0, high=12.0, **shape):
     X = draw(data_matrices(**shape))
-    return X, draw(log_bandwidths(X.shape[1], low, high)), draw(members(Kernel))
+    return X, draw(log_bandwidths(X.shape[1], low, high)), draw(members(Kernel, has_blocks))
 
 
 def dense_F(X, bandwidths, kernel):
@@ -183,7 +183,7 @@ def test_gaussian_kernels_become_linear_at_large_bandwidths_without_losing_digit
             assert_allclose(huge.gradients, linear.gradients, rtol=0, atol=1e-5)
 
 
-@given(data_matrices(min_samples=10), st.integers(2, 6), members(Kernel))
+@given(data_matrices(min_samples=10), st.integers(2, 6), members(Kernel, has_blocks))
 def test_gradients_are_finite_with_duplicated_rows(X, copies, kernel):
     X = np.vstack([X[:3]] * copies)
     if np.ptp(X, axis=0).min() == 0:
@@ -195,7 +195,7 @@ def test_gradients_are_finite_with_duplicated_rows(X, copies, kernel):
         assert spectrum.eigenvalues[2:].max() <= 1e-9, "three distinct points span two dimensions"
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 @pytest.mark.parametrize("level", [-300.0, -20.0, -6.0, 15.0, 30.0, 300.0])
 def test_spectrum_and_gradients_are_finite_at_absurd_bandwidths(iris, kernel, level):
     X = np.unique(iris, axis=0)[:40]
@@ -222,7 +222,7 @@ def test_rank_deficient_linear_kernel_has_zero_eigenvalues_with_zero_gradients()
     assert_allclose(spectrum.eigenvectors.T @ spectrum.eigenvectors, np.eye(6), atol=1e-8)
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 def test_crossing_eigenvalues_share_the_gradient_of_their_sum(kernel):
     # A square turned by 90 degrees is itself: two exactly equal eigenvalues, whose sum alone is smooth.
     X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
@@ -241,7 +241,7 @@ def test_crossing_eigenvalues_share_the_gradient_of_their_sum(kernel):
     assert_allclose(spectrum.gradients[pair].sum(axis=0), numeric, rtol=0, atol=1e-6)
 
 
-@each("kernel", Kernel)
+@each("kernel", Kernel, has_blocks)
 def test_sample_at_the_center_of_mass_does_no_harm(kernel):
     X = np.array([[-1.0, 0.5], [1.0, -0.5], [2.0, 1.0], [-2.0, -1.0], [0.0, 0.0]])
     spectrum = leading_spectrum(X, np.full(2, np.exp(8.0)), kernel=kernel, n_eigenvalues=2, gradient=True)

@@ -25,7 +25,7 @@ from kfrc.stability import (
     stability_threshold,
     uniform_hessian,
 )
-from strategies import Blend, PlainPower, data_matrices, each, fuzzifiers, members
+from strategies import Blend, PlainPower, data_matrices, each, fuzzifiers, has_blocks, members
 
 BANDWIDTHS = np.array([0.5, 1.0, 5.0, 0.5])
 
@@ -127,7 +127,7 @@ def test_hessian_is_the_quadratic_coefficient_of_the_objective(seed, n_clusters)
     assert numeric == pytest.approx(np.einsum("ji,jk,ki->", delta, Q, delta), rel=1e-4, abs=1e-5)
 
 
-@given(data_matrices(min_samples=8, min_features=2), st.floats(-1, 5), members(Kernel))
+@given(data_matrices(min_samples=8, min_features=2), st.floats(-1, 5), members(Kernel, has_blocks))
 def test_eigenvalue_from_distances_equals_the_one_from_the_kernel(X, level, kernel):
     bandwidths = np.full(X.shape[1], np.exp(level))
     E = kernel.shifted_gram(X, bandwidths)

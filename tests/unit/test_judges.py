@@ -16,7 +16,8 @@ from kfrc import KFRC
 from kfrc._numerics import standardize
 from kfrc.exceptions import KFRCError
 from kfrc.judges import MixtureJudge
-from kfrc.metrics import adjusted_rand_score
+from kfrc.judges.mixture import sphered_partitions
+from kfrc.metrics import adjusted_rand_score, frobenius_adjusted_rand_score
 from kfrc.mixtures import RIDGE, Diagonal, MixtureKind, Tied, resolution
 
 
@@ -49,7 +50,7 @@ def test_one_group_is_seen_where_there_is_one():
 @pytest.mark.parametrize(("covariance", "theirs"), [(Tied(), "tied"), (Diagonal(), "diag")])
 def test_likelihood_is_that_of_scikit_learn(groups, covariance, theirs):
     X, labels = groups
-    judge = MixtureJudge(kinds=(MixtureKind(covariance),), max_iter=500, tol=1e-10)
+    judge = MixtureJudge(kinds=(MixtureKind(covariance),), n_sphered=0, max_iter=500, tol=1e-10)
     ours = judge.examine(X, [np.eye(3)[labels]])[0]
     means = np.array([X[labels == k].mean(axis=0) for k in range(3)])
     mixture = GaussianMixture(3, covariance_type=theirs, means_init=means, tol=1e-10, max_iter=500).fit(X)
@@ -117,7 +118,7 @@ def test_judge_reports_a_kind_that_no_number_of_rows_is_enough_for_and_the_lack_
     class Never(Diagonal):
         """A covariance for no data at all."""
 
-        def is_estimable(self, n_samples, n_features):
+        def is_estimable(self, n_samples, n_features, n_clusters=1):
             return False
 
     X, U = np.random.default_rng(0).standard_normal((20, 2)), np.repeat(np.eye(2), 10, axis=0)
@@ -131,3 +132,35 @@ def test_fit_with_a_judge_that_can_estimate_nothing_ends_with_its_message():
     X = np.random.default_rng(0).standard_normal((20, 15))
     with pytest.raises(KFRCError, match="tied needs 31 rows"):
         KFRC(2, judge=MixtureJudge(kinds=(MixtureKind(Tied()),)), n_starts=1, random_state=0).fit(X)
+
+
+def test_judge_finds_groups_that_differ_in_shape_but_not_in_size():
+    # Four groups in two directions of little variance, which a common factor in all columns drowns.
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(4), 50)
+    size, shape = rng.standard_normal(200) * 3.0, np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])[labels] * 0.5
+    noise = 0.12 * rng.standard_normal((200, 4))
+    signs = np.array([[1, -1, 0, 0], [0, 0, 1, -1]])
+    X = standardize(size[:, None] + shape @ signs + noise)
+    by_size = np.eye(4)[np.digitize(size, np.quantile(size, [0.25, 0.5, 0.75]))]
+    by_size = [by_size, by_size[::-1]]  # one alone would be continued, not compared
+    blind, sphered = MixtureJudge(n_sphered=0), MixtureJudge()
+    assert frobenius_adjusted_rand_score(sphered.examine(X, by_size)[0].posterior, np.eye(4)[labels]) > 0.9
+    assert sphered.examine(X, by_size)[0].evidence > blind.examine(X, by_size)[0].evidence + 10
+
+
+def test_sphered_partitions_do_not_depend_on_units_or_mixtures_of_columns():
+    rng = np.random.default_rng(0)
+    X = standardize(np.vstack([rng.normal(0, 1, (40, 3)), rng.normal(4, 1, (40, 3))]))
+    mixed = X @ rng.standard_normal((3, 3))
+    nothing = np.full(3, 1e-12)
+    for U, V in zip(sphered_partitions(X, 2, 3, nothing), sphered_partitions(mixed, 2, 3, nothing), strict=True):
+        assert_allclose(U, V)
+        assert U[0, 0] == 1.0
+    assert sphered_partitions(X, 2, 0, nothing) == []
+
+
+def test_judge_takes_fewer_distinct_rows_than_clusters():
+    X = standardize(np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0) + 0.0)
+    opinions = MixtureJudge().examine(X, [np.eye(3)[np.arange(20) % 3]])
+    assert all(np.isfinite(opinion.evidence) for opinion in opinions)

@@ -134,8 +134,9 @@ class FuzzyClusterer(
         """
         check_is_fitted(self)
         distances = self._center_distances(X)
-        weights = self.fuzzifier_.value(self._memberships_of(X, distances))
-        return -float(np.einsum("ji,ji->", weights, np.where(np.isfinite(distances), distances, 0.0)))
+        U = self._memberships_of(X, distances)
+        costs = self.fuzzifier_.costs(np.where(np.isfinite(distances), distances, 0.0))
+        return -float(np.einsum("ji,ji->", self.fuzzifier_.value(U), costs)) - self.fuzzifier_.penalty(U)
 
     def _table(self, X: Any) -> FloatArray:
         """The rows to fit, checked; called from ``fit``."""

@@ -13,7 +13,13 @@ from kfrc._numerics import NOTICEABLE_ERROR, as_generator
 from kfrc.bandwidth import BandwidthResult, Optimizer
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.criteria import Criterion
-from kfrc.exceptions import ApproximationWarning, IgnoredParameterWarning, NearTieWarning, NoStructureWarning
+from kfrc.exceptions import (
+    ApproximationWarning,
+    IgnoredParameterWarning,
+    LargestNumberWarning,
+    NearTieWarning,
+    NoStructureWarning,
+)
 from kfrc.fitting import (
     AUTO,
     PAPER,
@@ -34,6 +40,7 @@ from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
 from kfrc.metrics import effective_n_features, importance_weights
 from kfrc.relational import Start
+from kfrc.screening import Screen
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 
@@ -52,10 +59,13 @@ class KFRC(FuzzyClusterer):
     Parameters
     ----------
     n_clusters : int or "auto", default=3
-        ``"auto"`` takes the number, up to ``max_clusters``, for which the judge sees most evidence.
-    kernel : {"sum", "product", "linear", "precomputed", "auto"} or Kernel, default="sum"
-        Sum or product of one Gaussian per column; ``"precomputed"`` takes a Gram matrix and skips search and choice;
-        ``"auto"`` compares sum and product.
+        ``"auto"`` finds the number, up to ``max_clusters``. It is one, with a warning, if tables of a single group look
+        as grouped as the data (``kfrc.existence``).
+    kernel : {"sum", "product", "linear", "path", "precomputed", "auto"} or Kernel, default="sum"
+        Sum or product of one Gaussian per column; ``"path"`` is for clusters of any shape in few columns: bandwidths
+        are not searched, and :class:`kfrc.judges.DensityJudge` chooses among :class:`kfrc.kernels.path.PathKernel`
+        objects (or takes the one that is given), m, and the number of clusters; ``"precomputed"`` takes a Gram matrix
+        and skips search and choice; ``"auto"`` compares sum and product.
     fuzzifier : {"power", "exponential", "quadratic", "complementary_root", "auto"} or Fuzzifier, \
             default="complementary_root"
         ``"auto"`` compares the last two.
@@ -71,6 +81,10 @@ class KFRC(FuzzyClusterer):
         optimizer. ``"auto"`` compares levels from 0 to 4.
     judge : str or Judge, default="mixture"
         What compares the candidates of an automatic choice.
+    screen : {"dependence", "none"} or Screen, default="dependence"
+        What tells columns that take part in a structure from noise, before an automatic choice. The choice is made on
+        all columns and on the relevant ones, and the better description of the whole table wins. Columns that are left
+        out have an infinite bandwidth. ``"none"`` begins with all columns only.
     max_clusters : int, default=10
         Largest number that ``n_clusters="auto"`` tries.
     memberships : {"fuzzy", "posterior"}, default="fuzzy"
@@ -129,6 +143,10 @@ class KFRC(FuzzyClusterer):
         If parameters that were set have no effect together with the others; it names them and says why.
     OutlierWarning
         If few values ruled the deviation of a column and were cut; it names columns and rows.
+    NoStructureWarning
+        If ``n_clusters="auto"`` finds no sign of more than one group.
+    LargestNumberWarning
+        If it takes the largest number it tried.
     NearTieWarning
         If another partition has just as much evidence as the one that was taken.
     ApproximationWarning
@@ -152,8 +170,16 @@ class KFRC(FuzzyClusterer):
         m*: the fuzziness at which a fit with these bandwidths would collapse; ``inf`` if none does.
     stable_ : bool
         λ₁ ≥ τ, up to the 10⁻⁶ that the search accepts: no fuzziness collapses.
+    contributions_ : ndarray of shape (n_features,) or None
+        Share of every column in what the partition explains, the scatter between the clusters in feature space
+        (:mod:`kfrc.contributions`): they sum to one, and columns that are constant or left out have zero. Exact for
+        kernels that are sums over columns; for others the sum kernel with the same bandwidths stands in. If nothing is
+        explained (a collapsed fit, or one cluster), all columns in use have the same share. None if the kernel is
+        precomputed.
+    cluster_contributions_ : ndarray of shape (n_clusters, n_features) or None
+        The same cluster by cluster; ``contributions_`` is its sum over clusters.
     importance_weights_ : ndarray of shape (n_features,)
-        W_j ∝ 1/θ_j.
+        W_j ∝ 1/θ_j, the paper's importance: all equal where the bandwidths are.
     effective_n_features_ : float
         W_eff = 1 / Σ W_j².
     search_ : BandwidthResult or None
@@ -178,23 +204,23 @@ class KFRC(FuzzyClusterer):
         What the fit used, given or chosen; ``fuzzifier_.m`` is the fuzziness and ``search_.level`` the level. There is
         no bound on the anisotropy if nothing was searched.
     selection_ : dict of ndarray or None
-        One entry per candidate of an automatic choice, best first: ``score`` (agreement with the judge), ``wins``
-        (share of resamples of the rows in which it agrees best, without a refit), and the settings;
-        ``pandas.DataFrame(selection_)`` is a table.
+        One entry per candidate of an automatic choice, best first: ``score`` (agreement with the judge) and the
+        settings; ``pandas.DataFrame(selection_)`` is a table.
     selection_margin_ : float or None
         Lead of the chosen candidate's score over the next.
-    selection_support_ : float or None
-        Share of resamples of the rows in which the judge prefers an opinion with the same partition. The opinions stay
-        as they are and their evidence row by row is drawn again: nothing is fitted again. A small share says that the
-        judge's preference hangs on a few rows. A large share says nothing about whether groups exist, or whether other
-        data would lead to the same clusters: it is large on white noise as well.
     selection_ties_ : int or None
         Other partitions whose evidence is behind by less than a hundredth of its standard error: the choice between
         them is arbitrary, but not moved by rounding, as a choice sees columns to 10⁻⁶ standard deviations only.
     opinion_ : Opinion or None
         What the judge believes: the kind of mixture, its evidence, and its probabilities.
     cluster_count_ : dict of ndarray or None
-        Evidence and wins of each number of clusters, if that was chosen.
+        Of each number of clusters, if that was chosen: ``evidence``, whether it is ``tolerated`` (within one standard
+        error of the largest), and the ``valley``, the density between the two clusters that are separated least, as a
+        share of their lower peak.
+    cluster_count_reason_ : {"no groups", "density", "most evidence", "one standard error", "separated"} or None
+        Why this number was taken: tables of a single group look as grouped; a density judge is believed more than
+        mixtures; it has the most evidence; it is the smallest within one standard error of that; or with more clusters
+        two of them would not be separated.
     posterior_memberships_ : ndarray of shape (n_samples, n_clusters) or None
         The judge's probabilities.
     memberships_kind_ : {"fuzzy", "posterior"}
@@ -217,6 +243,8 @@ class KFRC(FuzzyClusterer):
 
     bandwidths_: FloatArray | None
     log_bandwidths_: FloatArray | None
+    contributions_: FloatArray | None
+    cluster_contributions_: FloatArray | None
     importance_weights_: FloatArray | None
     effective_n_features_: float | None
     search_: BandwidthResult | None
@@ -226,9 +254,9 @@ class KFRC(FuzzyClusterer):
     selection_: dict[str, Any] | None
     opinion_: Opinion | None
     selection_margin_: float | None
-    selection_support_: float | None
     selection_ties_: int | None
     cluster_count_: dict[str, Any] | None
+    cluster_count_reason_: str | None
     outliers_: dict[str, Any] | None
     space_: KernelSpace | None
     posterior_memberships_: FloatArray | None
@@ -246,6 +274,7 @@ class KFRC(FuzzyClusterer):
         max_anisotropy: float | str = AUTO,
         level: float | str | None = AUTO,
         judge: str | Judge = "mixture",
+        screen: str | Screen = "dependence",
         max_clusters: int = 10,
         memberships: str = "fuzzy",
         selection_samples: int = 2000,
@@ -274,6 +303,7 @@ class KFRC(FuzzyClusterer):
         self.max_anisotropy = max_anisotropy
         self.level = level
         self.judge = judge
+        self.screen = screen
         self.max_clusters = max_clusters
         self.memberships = memberships
         self.selection_samples = selection_samples
@@ -370,19 +400,21 @@ class KFRC(FuzzyClusterer):
         self.eigenvalues_, self.criterion_value_ = result.eigenvalues, result.criterion_value
         self.threshold_, self.critical_m_, self.stable_ = result.threshold, result.critical_m, result.stable
         self.space_ = result.space
-        self.outliers_ = None if result.space is None else result.space.far_values()
+        self.outliers_ = result.far_values
         relative = None if result.space is None else result.space.relative_bandwidths()
         self.bandwidths_ = None if result.space is None else result.space.bandwidths_in_user_units()
         self.log_bandwidths_ = None if relative is None else np.log(relative)
         self.importance_weights_ = None if relative is None else importance_weights(relative)
         self.effective_n_features_ = None if relative is None else effective_n_features(relative)
+        self.cluster_contributions_ = result.contributions
+        self.contributions_ = None if result.contributions is None else result.contributions.sum(axis=0)
         selection, count, posterior = result.selection, result.count, result.posterior
         self.selection_ = None if selection is None else selection.table(result.n_clusters)
         self.selection_margin_ = None if selection is None else selection.margin
-        self.selection_support_ = None if selection is None else selection.support
         self.selection_ties_ = None if selection is None else selection.n_ties
         self.opinion_ = result.opinion
         self.cluster_count_ = None if count is None else count.table()
+        self.cluster_count_reason_ = None if count is None else str(count.reason)
         self.posterior_memberships_ = None if posterior is None else posterior.memberships
         self.memberships_kind_ = "posterior" if result.returns_posterior else "fuzzy"
         self._centers = result.centers
@@ -411,11 +443,22 @@ class KFRC(FuzzyClusterer):
                 stacklevel=4,
             )
         count = result.count
-        if count is not None and count.evidence.argmax() == 0:
+        if count is not None and count.best == 1:
+            why = (
+                "mixtures of several groups explain it no better than one group does"
+                if count.existence is None
+                else f"tables of one group look as grouped as it does (p = {count.existence:.2g})"
+            )
             warnings.warn(
-                f"a single cluster explains the data better than any number up to {count.n_clusters[-1]}: treat the "
-                f"{count.best} clusters that were fitted as a way to cut the data, not as groups that exist",
+                f"there is no sign of more than one group in the data: {why}. All memberships are 1. To cut the data "
+                "all the same give a number of clusters",
                 NoStructureWarning,
+                stacklevel=4,
+            )
+        elif count is not None and count.is_largest:
+            warnings.warn(
+                f"{count.best} clusters were found, the largest number tried: there may be more. Raise max_clusters",
+                LargestNumberWarning,
                 stacklevel=4,
             )
 

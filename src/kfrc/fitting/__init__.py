@@ -3,13 +3,14 @@
 from kfrc.fitting.fit import fit_gram, fit_table
 from kfrc.fitting.ignored import parameters_in_vain
 from kfrc.fitting.result import KernelFit, PosteriorRows
-from kfrc.fitting.settings import AUTO, MEMBERSHIPS, PAPER, PRECOMPUTED, Settings, is_auto, resolve_settings
+from kfrc.fitting.settings import AUTO, MEMBERSHIPS, OUTLIERS, PAPER, PRECOMPUTED, Settings, is_auto, resolve_settings
 from kfrc.fitting.table import KernelSpace, TableView
 from kfrc.fitting.tuning import Chosen, Fixed
 
 __all__ = [
     "AUTO",
     "MEMBERSHIPS",
+    "OUTLIERS",
     "PAPER",
     "PRECOMPUTED",
     "Chosen",

@@ -7,14 +7,17 @@ import numpy as np
 from kfrc._numerics import double_center
 from kfrc._validation import check_bandwidths, check_memberships, check_square
 from kfrc.bandwidth.search import is_linear_limit
+from kfrc.contributions import cluster_contributions
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
+from kfrc.fitting.paths import Paths
 from kfrc.fitting.result import KernelFit, Posterior, PrecomputedCenters, TableCenters
 from kfrc.fitting.settings import Counting, Descent, Settings
 from kfrc.fitting.table import TableView
 from kfrc.fitting.tuning import Chosen, Fixed
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import DenseGram, gram_family
+from kfrc.kernels import EmbeddedKernel
 from kfrc.relational import (
     Given,
     RelationalSolution,
@@ -25,6 +28,7 @@ from kfrc.relational import (
     solve_relational,
 )
 from kfrc.selection import ClusterCount, count_clusters
+from kfrc.selection.relations import count_relation
 from kfrc.spectrum import extreme_eigenvalues, spectrum_of
 from kfrc.typing import FloatArray, Progress
 
@@ -55,7 +59,11 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
     _check_shapes(view, settings)
     n_clusters, count = _number_of_clusters(view, settings, rng, progress)
     start = resolve_start(settings.descent.init, view.n_samples, n_clusters)
-    tuned = settings.tuning.tune(view, n_clusters, settings.descent.proposing, rng, progress)
+    tuning = settings.tuning if n_clusters > 1 else settings.tuning.without_search()
+    tuned = tuning.tune(view, n_clusters, settings.descent.proposing, rng, progress)
+    everything, whole = view, view.space(np.zeros(len(view.columns)))
+    if tuned.columns is not None:
+        view = view.restricted(tuned.columns)
     options, space = settings.tuning.options, view.space(tuned.log_bandwidths)
     gram = gram_family(view.standardized, tuned.kernel, options.approximation, options.rank).at(space.bandwidths)
     eigenvalues = spectrum_of(gram, n_clusters).eigenvalues
@@ -66,18 +74,19 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
         continued = Given(tuned.memberships)
         solution = _cluster(dissimilarity, n_clusters, tuned.fuzzifier, continued, settings.descent, rng, progress)
         solution = in_order_of_appearance(solution)
+    rule = solution.fuzzifier or tuned.fuzzifier
     posterior = None
-    if tuned.selection is not None and tuned.selection.opinion.model is not None:
-        model = tuned.selection.opinion.model
-        posterior = Posterior.matching(solution.memberships, model, view.standardized, space)
+    opinion = tuned.believed
+    if opinion is not None and opinion.model is not None:
+        posterior = Posterior.matching(solution.memberships, opinion.model, everything.standardized, whole)
     if settings.returns_posterior:
         if posterior is None:
             raise KFRCError("the judge has a model for probabilities, it said, but its opinion came without one")
-        solution = evaluate_partition(dissimilarity, tuned.fuzzifier, posterior.memberships)
+        solution = evaluate_partition(dissimilarity, rule, posterior.memberships)
     return KernelFit(
-        fuzzifier=tuned.fuzzifier,
+        fuzzifier=rule,
         criterion=tuned.criterion,
-        threshold=options.threshold_for([tuned.fuzzifier], n_clusters),
+        threshold=options.threshold_for([rule], n_clusters),
         gram=gram,
         eigenvalues=eigenvalues,
         solution=solution,
@@ -85,17 +94,25 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
         kernel=tuned.kernel,
         max_anisotropy=tuned.max_anisotropy,
         space=space,
-        linear_limit=is_linear_limit(view.standardized, tuned.log_bandwidths, eigenvalues),
+        linear_limit=not isinstance(tuned.kernel, EmbeddedKernel)
+        and is_linear_limit(view.standardized, tuned.log_bandwidths, eigenvalues),
+        far_values=whole.far_values(),
         search=tuned.search,
         selection=tuned.selection,
+        opinion=opinion,
         count=count,
         posterior=posterior,
         returns_posterior=settings.returns_posterior,
+        contributions=space.spread(
+            cluster_contributions(
+                view.standardized, tuned.kernel, space.bandwidths, solution.memberships, tuned.fuzzifier
+            )
+        ),
     )
 
 
 def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progress: Progress) -> KernelFit:
-    """Cluster the samples of a given Gram matrix: nothing is searched or chosen.
+    """Cluster the samples of a given Gram matrix: nothing is searched or chosen but the number of clusters.
 
     Parameters
     ----------
@@ -116,7 +133,13 @@ def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progre
             f"{smallest:.3g} to {largest:.3g}. For dissimilarities use FRC(metric='precomputed')"
         )
     grid, options = settings.tuning.grid, settings.tuning.options
-    fuzzifier, n_clusters = grid.fuzzifiers[0], settings.given_n_clusters
+    fuzzifier, counting, count = grid.fuzzifiers[0], settings.n_clusters, None
+    if isinstance(counting, Counting):
+        count = count_relation(K, counting.largest, rng, options.n_jobs)
+        n_clusters = count.best
+        progress("counting")
+    else:
+        n_clusters = counting
     start = resolve_start(settings.descent.init, len(K), n_clusters)
     gram = DenseGram(K)
     solution = _cluster(Dissimilarity(gram), n_clusters, fuzzifier, start, settings.descent, rng, progress)
@@ -128,13 +151,14 @@ def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progre
         eigenvalues=spectrum_of(gram, n_clusters).eigenvalues,
         solution=solution,
         centers=PrecomputedCenters.of(K, solution),
+        count=count,
     )
 
 
 def _check_shapes(view: TableView, settings: Settings) -> None:
     """Refuse what does not fit the table, before the long part."""
     tuning, n_clusters, init = settings.tuning, settings.n_clusters, settings.descent.init
-    if isinstance(tuning, Fixed) and tuning.bandwidths is not None:
+    if isinstance(tuning, Fixed | Paths) and tuning.bandwidths is not None:
         check_bandwidths(tuning.bandwidths, view.n_columns)
     if isinstance(n_clusters, Counting):
         if not isinstance(init, (str, Start)):
@@ -155,6 +179,9 @@ def _number_of_clusters(
         raise ValueError(
             f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got {counting.largest} and {n_rows} rows'
         )
+    if isinstance(settings.tuning, Paths):
+        count = settings.tuning.count(view, range(2, largest + 1), rng)
+        return count.best, count
     part = view.subset(counting.max_rows, rng).rounded()
     count = count_clusters(
         part.searched,
@@ -162,6 +189,7 @@ def _number_of_clusters(
         range(2, largest + 1),
         counting.grid,
         counting.judge,
+        screen=counting.screen,
         start=settings.descent.proposing,
         options=settings.tuning.options,
         rng=rng,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kfrc.fitting.paths import Paths
 from kfrc.fitting.result import KernelFit
 from kfrc.fitting.settings import AUTO, PAPER, Counting, Settings, is_auto
 from kfrc.fitting.tuning import Chosen
+from kfrc.judges import DensityJudge, Judge
 from kfrc.outliers import MANY_ROWS
 
 _SHAPE = ("max_anisotropy", "level", "search_samples")
 _SEARCH = (*_SHAPE, "threshold", "n_starts", "optimizer", "n_jobs")
-_CHOICE = ("judge", "selection_samples")
+_CHOICE = ("judge", "screen", "selection_samples")
 _DESCENT = ("n_init", "max_iter", "tol")
 
 
@@ -40,7 +42,13 @@ def parameters_in_vain(
     backend = result.gram.backend
     if not counts:
         reasons["the number of clusters is given"] = ("max_clusters",)
-    if chooses:
+    leads_paths = isinstance(settings.tuning, Paths)
+    if leads_paths:
+        reasons["paths have scales instead of bandwidths that are searched"] = (*_SEARCH, "criterion")
+        reasons["the density judge bounds its rows itself"] = ("selection_samples",)
+        if not isinstance(Judge.resolve(parameters["judge"]), DensityJudge):
+            reasons["path kernels are judged by a DensityJudge"] = ("judge",)
+    elif chooses:
         reasons["an automatic choice sees at most selection_samples rows"] = ("search_samples",)
     elif not counts:
         reasons["nothing is chosen"] = _CHOICE
@@ -51,7 +59,7 @@ def parameters_in_vain(
         return _phrases(reasons, parameters, defaults) + _autos_in_vain(parameters, defaults, settings)
     if not settings.needs_scale and result.gram.n_samples <= MANY_ROWS:
         reasons[f"given bandwidths need no scale, and no bounded range up to {MANY_ROWS} rows"] = ("outliers",)
-    if result.search is None:
+    if result.search is None and not leads_paths and not chooses:
         # The number of clusters is counted by searches of its own, with bandwidths of their own.
         reasons["bandwidths are given"] = _SHAPE if counts else _SEARCH
     if parameters["approximation"] not in (AUTO, backend):
@@ -75,7 +83,7 @@ def _phrases(
 def _autos_in_vain(parameters: Mapping[str, Any], defaults: Mapping[str, Any], settings: Settings) -> list[str]:
     """What was left to a choice that cannot be made: where nothing is searched only what was left to it on purpose."""
     tuning = settings.tuning
-    if isinstance(tuning, Chosen):
+    if isinstance(tuning, Chosen | Paths):
         return []
     autos = [name for name in PAPER if is_auto(parameters[name])]
     optimizer = tuning.options.optimizer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -113,15 +114,19 @@ class KernelFit:
         The memberships that are returned, with their objective and centers.
     centers : Centers
         For rows as the user gives them.
-    kernel, max_anisotropy, space, linear_limit
+    kernel, max_anisotropy, space, linear_limit, far_values
         Of a table; a Gram matrix that was given has none of them.
     search : BandwidthResult or None
     selection : Selection or None
+    opinion : Opinion or None
+        What the judge of a choice believes.
     count : ClusterCount or None
     posterior : Posterior or None
         If a choice was made by a judge with a model.
     returns_posterior : bool
         Whether ``solution`` holds these probabilities.
+    contributions : ndarray of shape (n_clusters, n_columns) or None
+        Shares of clusters and columns in what ``solution`` explains; a Gram matrix that was given has no columns.
     """
 
     fuzzifier: Fuzzifier
@@ -135,21 +140,19 @@ class KernelFit:
     max_anisotropy: float | None = None
     space: KernelSpace | None = None
     linear_limit: bool = False
+    far_values: dict[str, Any] | None = None
     search: BandwidthResult | None = None
     selection: Selection | None = None
+    opinion: Opinion | None = None
     count: ClusterCount | None = None
     posterior: Posterior | None = None
     returns_posterior: bool = False
+    contributions: FloatArray | None = None
 
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""
         return self.solution.memberships.shape[1]
-
-    @property
-    def opinion(self) -> Opinion | None:
-        """What the judge of a choice believes."""
-        return None if self.selection is None else self.selection.opinion
 
     @property
     def criterion_value(self) -> float:

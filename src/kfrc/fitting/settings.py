@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kfrc._validation import check_number, check_positive_int
 from kfrc.bandwidth import Optimizer
 from kfrc.criteria import Criterion
+from kfrc.fitting.paths import Paths
 from kfrc.fitting.tuning import Chosen, Fixed
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.gram import APPROXIMATIONS
-from kfrc.judges import Judge
+from kfrc.judges import DensityJudge, Judge
 from kfrc.kernels import Kernel
 from kfrc.kernels.linear import Linear
+from kfrc.kernels.path import PathKernel
 from kfrc.relational import Spectral, Start
+from kfrc.screening import Screen
 from kfrc.selection import (
     ANISOTROPIES,
     CRITERIA,
@@ -74,6 +77,7 @@ class Counting:
     grid : Grid
         Kernel, criterion and fuzzifier to count with: the first of each.
     judge : Judge
+    screen : Screen
     max_rows : int
         With more rows than this a random subset of that many is judged.
     """
@@ -81,6 +85,7 @@ class Counting:
     largest: int
     grid: Grid
     judge: Judge
+    screen: Screen
     max_rows: int
 
 
@@ -119,7 +124,7 @@ class Settings:
     Attributes
     ----------
     n_clusters : int or Counting
-    tuning : Fixed or Chosen
+    tuning : Fixed, Chosen or Paths
     descent : Descent
     returns_posterior : bool
         Whether the judge's probabilities are returned as memberships.
@@ -130,23 +135,17 @@ class Settings:
     """
 
     n_clusters: int | Counting
-    tuning: Fixed | Chosen
+    tuning: Fixed | Chosen | Paths
     descent: Descent
     returns_posterior: bool
     clips_outliers: bool
     needs_scale: bool
 
     @property
-    def given_n_clusters(self) -> int:
-        """The number of clusters where it cannot be counted."""
-        assert isinstance(self.n_clusters, int)  # a Gram matrix without a number is refused
-        return self.n_clusters
-
-    @property
     def n_tasks(self) -> int:
         """Units of work that a fit reports at most."""
         counted = self.n_clusters.largest if isinstance(self.n_clusters, Counting) else 0
-        return counted + self.tuning.n_tasks + self.descent.n_runs(continued=isinstance(self.tuning, Chosen))
+        return counted + self.tuning.n_tasks + self.descent.n_runs(continued=isinstance(self.tuning, Chosen | Paths))
 
 
 def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> Settings:
@@ -169,10 +168,6 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
         If a parameter cannot be used, alone or with the others.
     """
     precomputed = parameters["kernel"] == PRECOMPUTED
-    if precomputed and n_clusters is None:
-        raise ValueError(
-            'n_clusters="auto" needs a table of columns to judge by: with kernel="precomputed" give a number'
-        )
     if parameters["memberships"] not in MEMBERSHIPS:
         raise ValueError(f'memberships must be "fuzzy" or "posterior", got {parameters["memberships"]!r}')
     if parameters["outliers"] not in OUTLIERS:
@@ -181,26 +176,40 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
     max_rows = check_positive_int(parameters["selection_samples"], "selection_samples")
     largest = check_positive_int(parameters["max_clusters"], "max_clusters")
     judge = Judge.resolve(parameters["judge"])
+    screen = Screen.resolve(parameters["screen"])
     searches = not precomputed and parameters["bandwidths"] is None and n_clusters != 1
     may_choose = searches and options.optimizer.follows_levels
     grid = _grid(parameters, TRIED if may_choose else PAPER)
     chooses = may_choose and grid.is_a_choice
-    tuning: Fixed | Chosen
-    if chooses:
-        tuning = Chosen(grid, judge, options, max_rows)
+    tuning: Fixed | Chosen | Paths
+    leads_paths = n_clusters != 1 and isinstance(grid.kernels[0], PathKernel)
+    if leads_paths:
+        tuning = _paths(parameters, judge, screen, options)
+    elif chooses:
+        tuning = Chosen(grid, judge, screen, options, max_rows)
     else:
         tuning = Fixed(grid, options, searches, parameters["bandwidths"])
     returns_posterior = parameters["memberships"] == "posterior"
     if returns_posterior:
-        _check_posterior(judge, None if chooses else _why_nothing_is_chosen(parameters, n_clusters, options))
+        asked = tuning.judge if isinstance(tuning, Paths) else judge
+        judged = chooses or leads_paths
+        _check_posterior(asked, None if judged else _why_nothing_is_chosen(parameters, n_clusters, options))
     return Settings(
-        n_clusters=Counting(largest, grid, judge, max_rows) if n_clusters is None else n_clusters,
+        n_clusters=Counting(largest, grid, judge, screen, max_rows) if n_clusters is None else n_clusters,
         tuning=tuning,
         descent=_descent(parameters),
         returns_posterior=returns_posterior,
         clips_outliers=parameters["outliers"] == "clip",
         needs_scale=parameters["bandwidths"] is None,
     )
+
+
+def _paths(parameters: Mapping[str, Any], judge: Judge, screen: Screen, options: SearchOptions) -> Paths:
+    """A kernel given by its name leaves its settings to the judge; one given as an object has them."""
+    density = judge if isinstance(judge, DensityJudge) else DensityJudge()
+    if isinstance(parameters["kernel"], PathKernel):
+        density = replace(density, kernels=(parameters["kernel"],))
+    return Paths(_grid(parameters, TRIED), options, density, screen, parameters["bandwidths"])
 
 
 def _check_posterior(judge: Judge, obstacle: str | None) -> None:
@@ -266,6 +275,9 @@ def _grid(parameters: Mapping[str, Any], autos: Mapping[str, tuple[Any, ...]]) -
         value = parameters[name]
         return list(autos[name]) if is_auto(value) else [value]
 
+    def is_usual(name: str) -> bool:
+        return is_auto(parameters[name]) or parameters[name] in PAPER[name]
+
     fuzzifiers = [Fuzzifier.resolve(name) for name in values("fuzzifier")]
     if is_auto(parameters["m"]) and autos is TRIED:
         with_m = [t for fuzzifier in fuzzifiers for t in fuzziness_path(fuzzifier, autos["m"])]
@@ -278,6 +290,12 @@ def _grid(parameters: Mapping[str, Any], autos: Mapping[str, tuple[Any, ...]]) -
         anisotropies=tuple(check_number(a, "max_anisotropy", minimum=1.0) for a in values("max_anisotropy")),
         levels=tuple(levels),
         fuzzifiers=tuple(with_m),
+        # A fuzzifier or kernel that was named is kept, and so is one whose m or bandwidths are restricted.
+        may_weigh_sizes=autos is TRIED and is_usual("fuzzifier") and is_auto(parameters["m"]),
+        may_follow_paths=autos is TRIED
+        and is_usual("kernel")
+        and is_auto(parameters["level"])
+        and is_auto(parameters["max_anisotropy"]),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,12 @@ class KernelSpace:
         """Bandwidths of all columns in the units of X, of shape (n_columns,); infinite for constant columns."""
         return self._of_all_columns(self.bandwidths * self.scale)
 
+    def spread(self, shares: FloatArray) -> FloatArray:
+        """Shares (n_clusters, k) of the columns that are used among all columns, zero for the others."""
+        full = np.zeros((len(shares), self.n_columns))
+        full[:, self.columns] = shares
+        return full
+
     def _of_all_columns(self, values: FloatArray) -> FloatArray:
         full = np.full(self.n_columns, np.inf)
         full[self.columns] = values
@@ -138,9 +145,10 @@ class TableView:
             columns = _without_lone_values(X, columns, names)
         varying = X[:, columns]
         fences = find_fences(varying, robust_scale=robust_scale) if clip else Fences.none(len(columns))
-        warning = describe_far_columns(fences.far, columns, names)
+        describe = partial(describe_far_columns, fences.far, columns, names)
+        warning = describe()
         if warning is not None:
-            warnings.warn(warning, OutlierWarning, stacklevel=5)
+            warnings.warn(OutlierWarning(warning, describe), stacklevel=5)
         bulk = fences.clip(varying)
         # Given bandwidths do not depend on the unit: a robust one keeps the digits of the other rows.
         mean, scale = mean_and_deviation(bulk if robust_scale else find_fences(bulk).clip(bulk))
@@ -163,6 +171,19 @@ class TableView:
             extremes = np.concatenate([self.standardized.argmin(axis=0), self.standardized.argmax(axis=0)])
             rows = np.union1d(rows, extremes)
         return replace(self, searched=self.searched[rows], standardized=self.standardized[rows])
+
+    def restricted(self, columns: IntArray) -> TableView:
+        """The view of some of its columns, given by their positions among the varying ones."""
+        return replace(
+            self,
+            columns=self.columns[columns],
+            mean=self.mean[columns],
+            scale=self.scale[columns],
+            fences=self.fences.restricted(columns),
+            unit=self.unit[columns],
+            searched=np.ascontiguousarray(self.searched[:, columns]),
+            standardized=np.ascontiguousarray(self.standardized[:, columns]),
+        )
 
     def rounded(self) -> TableView:
         """The same rows to about six digits of a standard deviation: what is decided by them is safe from rounding.
@@ -188,10 +209,11 @@ class TableView:
 def _without_lone_values(X: FloatArray, columns: IntArray, names: Any) -> IntArray:
     """Columns without those that are constant but for one value, which are named, unless there are no others."""
     lone = find_lone_values(X[:, columns])
-    warning = describe_lone_values(X[:, columns], lone, columns, names)
+    describe = partial(describe_lone_values, X[:, columns], lone, columns, names)
+    warning = describe()
     if warning is None or len(lone) == len(columns):
         return columns
-    warnings.warn(warning, OutlierWarning, stacklevel=6)
+    warnings.warn(OutlierWarning(warning, describe), stacklevel=6)
     return np.delete(columns, list(lone))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,11 +12,13 @@ from kfrc.bandwidth import BandwidthResult, select_bandwidths
 from kfrc.criteria import Criterion
 from kfrc.fitting.table import TableView
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.judges import Judge
+from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
 from kfrc.relational import Start
+from kfrc.screening import Screen
 from kfrc.selection import Grid, SearchOptions, Selection, choose
-from kfrc.typing import ArrayLike, FloatArray, Progress
+from kfrc.selection.columns import MAX_VIEWS
+from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Tuned:
         What was compared; None if nothing was.
     memberships : ndarray of shape (n_samples, n_clusters) or None
         Where the clustering continues; None if it begins anew.
+    columns : ndarray of shape (k,) or None
+        Which of the varying columns the kernel sees; None if all.
+    opinion : Opinion or None
+        What a judge believes, where there is no ``selection`` that holds it.
     """
 
     kernel: Kernel
@@ -48,6 +54,13 @@ class Tuned:
     search: BandwidthResult | None = None
     selection: Selection | None = None
     memberships: FloatArray | None = None
+    columns: IntArray | None = None
+    opinion: Opinion | None = None
+
+    @property
+    def believed(self) -> Opinion | None:
+        """What a judge believes, if one was asked."""
+        return self.opinion if self.selection is None else self.selection.opinion
 
 
 class Tuning(ABC):
@@ -57,6 +70,10 @@ class Tuning(ABC):
     @abstractmethod
     def n_tasks(self) -> int:
         """Units of work that it reports, with those of the clustering that follows not counted."""
+
+    @abstractmethod
+    def without_search(self) -> Fixed:
+        """What is left for one cluster, where there is nothing to separate."""
 
     @abstractmethod
     def tune(
@@ -88,6 +105,9 @@ class Fixed(Tuning):
     @property
     def n_tasks(self) -> int:  # noqa: D102
         return self.options.n_starts if self.searches else 0
+
+    def without_search(self) -> Fixed:  # noqa: D102
+        return replace(self, searches=False)
 
     def tune(  # noqa: D102
         self, view: TableView, n_clusters: int, start: Start, rng: np.random.Generator, progress: Progress
@@ -136,6 +156,7 @@ class Chosen(Tuning):
     ----------
     grid : Grid
     judge : Judge
+    screen : Screen
     options : SearchOptions
     max_rows : int
         With more rows than this the choice is made on a random subset of that many.
@@ -143,12 +164,17 @@ class Chosen(Tuning):
 
     grid: Grid
     judge: Judge
+    screen: Screen
     options: SearchOptions
     max_rows: int
 
     @property
     def n_tasks(self) -> int:  # noqa: D102
-        return len(self.grid.searches()) + 2  # judging, comparing
+        # Every view, the best columns and those of the opinion; judging, comparing.
+        return (MAX_VIEWS + 2) * len(self.grid.searches()) + 2
+
+    def without_search(self) -> Fixed:  # noqa: D102
+        return Fixed(self.grid, self.options, searches=False)
 
     def tune(  # noqa: D102
         self, view: TableView, n_clusters: int, start: Start, rng: np.random.Generator, progress: Progress
@@ -161,26 +187,30 @@ class Chosen(Tuning):
             n_clusters,
             self.grid,
             self.judge,
+            screen=self.screen,
             start=start,
             options=self.options,
             rng=rng,
             progress=progress,
         )
         chosen = selection.chosen
+        tuned = chosen.tuned
         memberships = chosen.solution.memberships
         if part is not view:
             # The other rows join the clusters found on the subset.
-            centers = chosen.tuned.dissimilarity.gram.centers(chosen.solution.prototypes)
-            memberships = chosen.fuzzifier.memberships(centers.squared_distances(view.searched))
+            centers = tuned.dissimilarity.gram.centers(chosen.solution.prototypes)
+            memberships = chosen.fuzzifier.memberships(centers.squared_distances(view.searched[:, tuned.columns]))
+        drift = _log_deviations(part) - _log_deviations(seen)
         return Tuned(
-            chosen.tuned.kernel,
-            chosen.tuned.criterion,
-            chosen.tuned.max_anisotropy,
+            tuned.kernel,
+            tuned.criterion,
+            tuned.max_anisotropy,
             chosen.fuzzifier,
-            view.in_deviations(chosen.tuned.search.log_bandwidths - _log_deviations(seen) + _log_deviations(part)),
-            chosen.tuned.search,
+            view.restricted(tuned.columns).in_deviations(tuned.log_bandwidths + drift[tuned.columns]),
+            tuned.search,
             selection,
             memberships,
+            tuned.columns,
         )
 
 

@@ -3,6 +3,7 @@
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.gram.dense import DenseGram, DenseGrams
+from kfrc.gram.embedded import EmbeddedGram, EmbeddedGrams
 from kfrc.gram.factored import FactoredGram, FactoredGrams
 from kfrc.gram.families import APPROXIMATIONS, gram_family
 from kfrc.gram.low_rank import ChebyshevGram, ChebyshevGrams
@@ -15,6 +16,8 @@ __all__ = [
     "ChebyshevGrams",
     "DenseGram",
     "DenseGrams",
+    "EmbeddedGram",
+    "EmbeddedGrams",
     "FactoredGram",
     "FactoredGrams",
     "Gram",

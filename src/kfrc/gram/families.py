@@ -6,10 +6,11 @@ import numpy as np
 
 from kfrc.gram.base import GramFamily
 from kfrc.gram.dense import DenseGrams
+from kfrc.gram.embedded import EmbeddedGrams
 from kfrc.gram.factored import FactoredGrams
 from kfrc.gram.low_rank import ChebyshevGrams
 from kfrc.gram.nystrom import NystromGrams
-from kfrc.kernels import AdditiveKernel, Kernel
+from kfrc.kernels import AdditiveKernel, EmbeddedKernel, Kernel
 from kfrc.typing import FloatArray
 
 APPROXIMATIONS = ("auto", "none", "low_rank", "nystrom")
@@ -52,6 +53,8 @@ def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank
     """
     if approximation not in APPROXIMATIONS:
         raise ValueError(f"unknown approximation {approximation!r}: choose one of {', '.join(APPROXIMATIONS)}")
+    if isinstance(kernel, EmbeddedKernel):
+        return EmbeddedGrams(X, kernel, rank)
     if kernel.factor(X[:1], np.ones(X.shape[1])) is not None:
         return FactoredGrams(X, kernel)
     if approximation == "auto":

@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from kfrc._numerics import row_blocks
 from kfrc._registry import Registered
+from kfrc.exceptions import KFRCError
 from kfrc.typing import FloatArray
 
 
@@ -62,6 +64,8 @@ class Kernel(Registered, ABC):
     """
 
     constant_diagonal: bool = True
+    sums_over_columns: ClassVar[bool] = False
+    """Whether k(x, y) is a sum over columns of functions of one column each."""
 
     @abstractmethod
     def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:
@@ -120,11 +124,47 @@ class Kernel(Registered, ABC):
         return gradients
 
 
+class Embedding(ABC):
+    """Features of rows under an :class:`EmbeddedKernel`, detached from the rows it was made of."""
+
+    @property
+    @abstractmethod
+    def n_landmarks(self) -> int:
+        """Rows that the features were made of."""
+
+    @abstractmethod
+    def features(self, Z: FloatArray) -> FloatArray:
+        """Features of rows divided by the bandwidths, of shape (len(Z), r)."""
+
+
+class EmbeddedKernel(Kernel):
+    """A kernel by which the similarity of two rows depends on all others too.
+
+    It has no blocks and no derivatives, but an embedding of all rows. Its bandwidths are scales of the columns.
+    """
+
+    @abstractmethod
+    def embed(self, X: FloatArray, rng: np.random.Generator, max_landmarks: int | None = None) -> Embedding:
+        """Features for these rows, which are divided by the bandwidths already, and for new ones."""
+
+    def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
+        raise KFRCError(f"the {self.label} kernel depends on all rows at once: it has an embedding, but no blocks")
+
+    def derivative(  # noqa: D102
+        self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray, feature: int
+    ) -> FloatArray:
+        raise KFRCError(
+            f"the {self.label} kernel has no derivative, so that its bandwidths cannot be searched: give them"
+        )
+
+
 class AdditiveKernel(Kernel):
     """A kernel that is a sum over features of smooth functions of one difference each.
 
     Its Gram matrix has an accurate low-rank form, feature by feature. A new one implements the two profiles.
     """
+
+    sums_over_columns: ClassVar[bool] = True
 
     @abstractmethod
     def profile(self, squared_differences: FloatArray) -> FloatArray:

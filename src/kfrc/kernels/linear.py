@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Linear(Kernel, name="linear"):
     """
 
     constant_diagonal: bool = False
+    sums_over_columns: ClassVar[bool] = True
 
     def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
         return (X / bandwidths) @ (Y / bandwidths).T

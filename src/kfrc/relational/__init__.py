@@ -1,5 +1,6 @@
 """Fuzzy relational clustering: the objective J of Equation 1 and its alternating minimization."""
 
+from kfrc.relational.sizes import SizedEntropy, sized_rule
 from kfrc.relational.solver import (
     CENTER_TOL,
     DESCENT_TOL,
@@ -38,6 +39,7 @@ __all__ = [
     "NearUniform",
     "Random",
     "RelationalSolution",
+    "SizedEntropy",
     "Spectral",
     "Start",
     "Status",
@@ -50,6 +52,7 @@ __all__ = [
     "may_leave_uniformity",
     "order_of_appearance",
     "resolve_start",
+    "sized_rule",
     "solve_relational",
     "starting_memberships",
 ]

@@ -70,6 +70,9 @@ class RelationalSolution:
         What distances from new samples to those centers need; ``inf`` for an empty cluster.
     negative_distances : bool
         Whether a center distance was negative: R is not squared-Euclidean, and they were taken as zero.
+    fuzzifier : Fuzzifier or None
+        The rule that made ``memberships`` from the distances to the centers, and makes those of new samples. It is the
+        one that was asked for, unless that one adapts itself (``Fuzzifier.adapted``).
     """
 
     memberships: FloatArray
@@ -80,6 +83,7 @@ class RelationalSolution:
     prototypes: FloatArray
     squared_norms: FloatArray
     negative_distances: bool = False
+    fuzzifier: Fuzzifier | None = None
 
 
 Solution = TypeVar("Solution", bound=RelationalSolution)
@@ -184,12 +188,13 @@ def in_order(solution: Solution, order: list[int]) -> Solution:
         memberships=solution.memberships[:, order],
         prototypes=solution.prototypes[:, order],
         squared_norms=solution.squared_norms[order],
+        fuzzifier=None if solution.fuzzifier is None else solution.fuzzifier.reordered(order),
     )
 
 
 @dataclass(frozen=True)
 class _State:
-    """Memberships with the centers they define."""
+    """Memberships with the centers and the rule they define; ``slack`` is how far the objective may be off."""
 
     U: FloatArray
     prototypes: FloatArray
@@ -197,6 +202,8 @@ class _State:
     distances: FloatArray
     objective: float
     negative: bool
+    rule: Fuzzifier
+    slack: float
 
 
 def _evaluate(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> _State:
@@ -205,13 +212,17 @@ def _evaluate(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> _Sta
     empty = masses <= 0
     prototypes = weights / np.where(empty, 1.0, masses)
     distances, squared_norms = dissimilarity.center_distances(prototypes)
-    objective = float(np.einsum("ji,ji->", weights, distances))
+    rule = t.adapted(U, distances)
+    penalty = rule.penalty(U)
+    objective = float(np.einsum("ji,ji->", weights, rule.costs(distances))) + penalty
+    # A penalty of either sign can make the objective small, but not its rounding.
+    slack = DESCENT_TOL * (abs(objective) + abs(penalty))
     occupied = distances[:, ~empty]
     negative = bool(occupied.min() < -_NEGATIVE_TOL * np.abs(occupied).mean())
     np.maximum(distances, 0.0, out=distances)
     if empty.any():
         _reseed(dissimilarity, weights, empty, prototypes, squared_norms, distances)
-    return _State(U, prototypes, squared_norms, distances, objective, negative)
+    return _State(U, prototypes, squared_norms, distances, objective, negative, rule, slack)
 
 
 def _reseed(
@@ -250,12 +261,12 @@ def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter:
     while n_iter < max_iter and status is Status.MAX_ITER:
         n_iter += 1
         centers = state
-        proposal = t.memberships(state.distances)
+        proposal = state.rule.memberships(state.distances)
         following = _evaluate(dissimilarity, t, proposal)
-        if following.objective > state.objective + DESCENT_TOL * abs(state.objective):
+        if following.objective > state.objective + state.slack:
             following = _halve(dissimilarity, t, state, proposal)
         rests = float(np.abs(proposal - state.U).max()) <= tol and _centers_rest(state, following, tol)
-        if rests and not may_leave_uniformity(following.U, tol):
+        if rests and not _may_leave(following.U, tol, t):
             status = Status.CONVERGED
         stalled = following is state
         state = following
@@ -263,7 +274,7 @@ def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter:
         path.append(state.objective)
         if stalled:
             break
-    if is_uniform(state.U):
+    if _has_collapsed(state.U, t):
         status = Status.COLLAPSED
     return RelationalSolution(
         memberships=state.U,
@@ -274,6 +285,7 @@ def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter:
         prototypes=centers.prototypes,
         squared_norms=centers.squared_norms,
         negative_distances=negative,
+        fuzzifier=centers.rule,
     )
 
 
@@ -300,6 +312,16 @@ def is_uniform(U: FloatArray) -> bool:
 def may_leave_uniformity(U: FloatArray, tol: float) -> bool:
     """Whether U is close to 1/c but not there yet: a short step says nothing then, as an unstable mode may grow."""
     return is_uniform(U) and float(np.abs(U - 1.0 / U.shape[1]).max()) > tol
+
+
+def _has_collapsed(U: FloatArray, t: Fuzzifier) -> bool:
+    """Whether no cluster can be told from another, and c > 1; memberships are 1/c then for ordinary fuzzifiers."""
+    return U.shape[1] > 1 and float(np.abs(U - t.collapsed_row(U)).max()) <= COLLAPSE_TOL
+
+
+def _may_leave(U: FloatArray, tol: float, t: Fuzzifier) -> bool:
+    """Whether U has nearly collapsed, but not yet: see :func:`may_leave_uniformity`."""
+    return _has_collapsed(U, t) and float(np.abs(U - t.collapsed_row(U)).max()) > tol
 
 
 def _halve(dissimilarity: Dissimilarity, t: Fuzzifier, state: _State, proposal: FloatArray) -> _State:

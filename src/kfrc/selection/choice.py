@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.judges import Judge, Opinion
+from kfrc.judges import DensityJudge, Judge, Opinion
 from kfrc.metrics import frobenius_adjusted_rand_score
-from kfrc.relational import RelationalSolution, Start, Status, descend
+from kfrc.relational import RelationalSolution, Start, Status, descend, sized_rule
+from kfrc.screening import Screen
+from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
+from kfrc.selection.densities import density_opinion
 from kfrc.selection.grid import Grid
-from kfrc.selection.resampling import N_RESAMPLES, resamples
 from kfrc.selection.tuned_kernels import MAX_ITER, TOL, SearchOptions, TunedKernel, propose, tune_kernels
-from kfrc.typing import FloatArray, Progress
-
-_N_LEADERS = 10
-"""Candidates that take part in the resampling: the others are too far behind to win."""
+from kfrc.typing import FloatArray, IntArray, Progress
 
 _SAME_SCORE = 1e-7
 """Scores that differ by less are equal: solutions are iterated to 10⁻⁵, and what rounding leaves of that is less."""
@@ -27,8 +26,18 @@ _SAME_SCORE = 1e-7
 _TIE = 0.01
 """Evidence that is behind by less than this share of the standard error of the difference is not behind."""
 
+_N_LEADERS = 3
+"""Opinions whose columns are revised: revision costs a few mixtures each."""
+
+_GATE = 0.9
+"""Agreement of the ordinary candidates with the opinion below which sizes enter the objective. Where it is higher the
+usual memberships do, and sizes have been seen to harm (docs/decisions/automatic-choice.md)."""
+
+TEMPERATURES = (0.25, 0.5, 1.0, 2.0)
+"""Fuzziness of memberships that weigh sizes: half as fuzzy as a mixture to twice as fuzzy."""
+
 _SAME_OPINION = 0.9
-"""Frobenius ARI above which an opinion on resampled rows is the opinion on all rows."""
+"""Frobenius ARI above which two opinions are about the same partition."""
 
 
 @dataclass(frozen=True)
@@ -49,24 +58,18 @@ class Selection:
     candidates : tuple of Candidate
     scores : ndarray of shape (n_candidates,)
         Agreement (Frobenius ARI) of each candidate's memberships with the judge's best opinion.
-    wins : ndarray of shape (n_candidates,)
-        Share of resamples of the rows in which the candidate agrees best.
     best : int
         Which one was chosen.
     opinion : Opinion
         The judge's best.
-    support : float
-        Share of resamples of the rows in which the judge prefers an opinion with the same partition.
     n_ties : int
         Opinions with another partition whose evidence is as good as that of the best, as far as the rows can tell.
     """
 
     candidates: tuple[Candidate, ...]
     scores: FloatArray
-    wins: FloatArray
     best: int
     opinion: Opinion
-    support: float
     n_ties: int = 0
 
     @property
@@ -91,11 +94,10 @@ class Selection:
         tuned, t = candidate.tuned, candidate.fuzzifier
         return {
             "score": self.scores[k],
-            "wins": self.wins[k],
             "kernel": tuned.kernel.label,
             "criterion": tuned.criterion.label,
             "max_anisotropy": tuned.max_anisotropy,
-            "level": tuned.search.level,
+            "level": tuned.level,
             "fuzzifier": t.label,
             "m": t.m,
             "lambda1": tuned.leading_eigenvalue,
@@ -111,16 +113,19 @@ def choose(
     grid: Grid,
     judge: Judge,
     *,
+    screen: Screen,
     start: Start,
     options: SearchOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Selection:
-    """Choose kernel, bandwidths, fuzzifier and m without labels.
+    """Choose columns, kernel, bandwidths, fuzzifier and m without labels.
 
-    1. Bandwidths for every kernel, criterion and α along the levels; shapes are found once and followed.
-    2. Clusterings of each, from hard to fuzzy, are proposed to the judge.
-    3. The judge forms an opinion: a partition with probabilities.
+    1. The screen tells columns that depend on others from those that do not.
+    2. On all columns and on the relevant ones: bandwidths for every kernel, criterion and α along the levels, and
+       clusterings of each, from hard to fuzzy, that are proposed to the judge.
+    3. The judge forms an opinion: a partition with probabilities. What it says of some columns is compared with what
+       it says of all by counting the others as noise, and columns are revised as long as that is better.
     4. Every candidate is clustered again from that partition. Those at an m that would collapse are out.
     5. The candidate whose memberships agree best with the opinion is chosen.
 
@@ -129,10 +134,11 @@ def choose(
     X : ndarray of shape (n_samples, n_features)
         What the kernels see.
     standardized : ndarray of shape (n_samples, n_features)
-        The same rows in standard units, for the judge.
+        The same rows in standard units, for the screen and the judge.
     n_clusters : int
     grid : Grid
     judge : Judge
+    screen : Screen
     start : Start
         Where the clusterings that are proposed to the judge begin.
     options : SearchOptions
@@ -148,18 +154,47 @@ def choose(
     InfeasibleBandwidthError
         If no kernel reaches a threshold that was asked for.
     """
-    kernels = tune_kernels(X, n_clusters, grid, options, rng, progress)
-    proposals = propose(kernels, n_clusters, grid.fuzzifiers[0], start, rng)
-    opinions = judge.examine(standardized, proposals)
+    evidence = ColumnEvidence(standardized, screen.examine(standardized), judge)
+
+    def tune(columns: IntArray, grid: Grid = grid) -> list[TunedKernel]:
+        return tune_kernels(X, n_clusters, grid, options, rng, progress, columns)
+
+    def hear(columns: IntArray, kernels: list[TunedKernel]) -> list[ColumnOpinion]:
+        return evidence.opinions(columns, propose(kernels, n_clusters, grid.fuzzifiers[0], start, rng))
+
+    columns, *others = evidence.views()
+    kernels = tune(columns)
+    opinions = hear(columns, kernels)
+    for view in others:
+        # A shorter path tells whether these columns are worth the whole one.
+        opinions += hear(view, tune(view, grid.shortened()))
+    refined = [evidence.refined(opinion) for opinion in _leaders(opinions)]
+    best = max(refined, key=lambda opinion: opinion.evidence)
+    if not np.array_equal(best.columns, columns):
+        columns = best.columns
+        kernels = tune(columns)
+        opinions += hear(columns, kernels)
+        refined += [evidence.refined(opinion) for opinion in _leaders(opinions)]
+        best = max(refined, key=lambda opinion: opinion.evidence)
+    found = density_opinion(evidence, best, DensityJudge()) if grid.may_follow_paths and judge.has_density else None
     if progress is not None:
         progress("judging")
-    candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, opinions[0].posterior)
+    if found is not None and found.opinion.kernel is not None:
+        best = found
+        kernels = [TunedKernel.in_deviations(X, found.opinion.kernel, grid.criteria[0], found.columns)]
+    elif not np.array_equal(best.columns, columns):
+        kernels = tune(best.columns)
+    candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, best.opinion.posterior)
+    scores = _scores(candidates, best.opinion)
+    if scores.max() < _GATE and grid.may_weigh_sizes and found is None:
+        candidates += solve_with_sizes(kernels, best.opinion.posterior)
+        scores = _scores(candidates, best.opinion)
     if progress is not None:
         progress("comparing")
-    scores = np.array([_agreement(opinions[0].posterior, c.solution.memberships) for c in candidates])
-    best = int(np.argmax(scores >= scores.max() - _SAME_SCORE))
-    wins, support = _resample(opinions, candidates, scores, rng)
-    return Selection(tuple(candidates), scores, wins, best, opinions[0], support, _count_ties(opinions))
+    first = int(np.argmax(scores >= scores.max() - _SAME_SCORE))
+    return Selection(
+        tuple(candidates), scores, first, best.opinion, _count_ties([o.opinion for o in opinions], best.opinion)
+    )
 
 
 def solve_candidates(
@@ -176,11 +211,37 @@ def solve_candidates(
     return found or candidates
 
 
-def _count_ties(opinions: Sequence[Opinion]) -> int:
+def solve_with_sizes(kernels: Sequence[TunedKernel], partition: FloatArray) -> list[Candidate]:
+    """Every kernel with sizes and scales of the clusters in the objective, clustered from one partition."""
+    candidates = []
+    for tuned, own_scales in product(kernels, (False, True)):
+        rule = sized_rule(tuned.dissimilarity, partition, own_scales=own_scales)
+        for temperature in TEMPERATURES:
+            solution = descend(tuned.dissimilarity, rule.with_m(temperature), partition, MAX_ITER, TOL)
+            if solution.status is not Status.COLLAPSED and solution.fuzzifier is not None:
+                candidates.append(Candidate(tuned, solution.fuzzifier, solution))
+    return candidates
+
+
+def _scores(candidates: Sequence[Candidate], opinion: Opinion) -> FloatArray:
+    return np.array([_agreement(opinion.posterior, c.solution.memberships) for c in candidates])
+
+
+def _leaders(opinions: Sequence[ColumnOpinion]) -> list[ColumnOpinion]:
+    """The best few opinions with different partitions: what is revised may overtake what was ahead."""
+    leaders: list[ColumnOpinion] = []
+    for opinion in sorted(opinions, key=lambda opinion: -opinion.evidence):
+        if len(leaders) == _N_LEADERS:
+            break
+        if all(_agreement(opinion.opinion.posterior, other.opinion.posterior) < _SAME_OPINION for other in leaders):
+            leaders.append(opinion)
+    return leaders
+
+
+def _count_ties(opinions: Sequence[Opinion], best: Opinion) -> int:
     """Partitions other than the best for which the rows speak just as much."""
-    best = opinions[0]
     tied: list[Opinion] = []
-    for rival in opinions[1:]:
+    for rival in opinions:
         behind = best.row_evidence - rival.row_evidence
         error = float(np.sqrt(len(behind)) * behind.std())
         if behind.sum() <= _TIE * error and all(
@@ -192,21 +253,3 @@ def _count_ties(opinions: Sequence[Opinion]) -> int:
 
 def _agreement(U: FloatArray, V: FloatArray) -> float:
     return float(frobenius_adjusted_rand_score(U, V))
-
-
-def _resample(
-    opinions: Sequence[Opinion], candidates: Sequence[Candidate], scores: FloatArray, rng: np.random.Generator
-) -> tuple[FloatArray, float]:
-    """How often each candidate wins, and how often the judge stays with the partition, on resampled rows."""
-    leaders = np.argsort(-scores, kind="stable")[:_N_LEADERS]
-    evidence = np.array([opinion.row_evidence for opinion in opinions])
-    same = [_agreement(opinion.posterior, opinions[0].posterior) >= _SAME_OPINION for opinion in opinions]
-    wins = np.zeros(len(candidates))
-    stays = 0
-    for rows in resamples(evidence.shape[1], rng):
-        preferred = int(evidence[:, rows].sum(axis=1).argmax())
-        stays += same[preferred]
-        posterior = opinions[preferred].posterior[rows]
-        agreement = [_agreement(posterior, candidates[k].solution.memberships[rows]) for k in leaders]
-        wins[leaders[int(np.argmax(agreement))]] += 1
-    return wins / N_RESAMPLES, stays / N_RESAMPLES

@@ -1,23 +1,50 @@
-"""How many clusters the judge sees."""
+"""How many clusters there are: evidence for each number, and clusters that are too many taken back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from kfrc.judges import Judge, Opinion
+from kfrc.existence import LEVEL, test_existence
+from kfrc.judges import DensityJudge, Judge
 from kfrc.relational import Start
+from kfrc.screening import Screen
+from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
+from kfrc.selection.densities import count_by_density
 from kfrc.selection.grid import Grid
-from kfrc.selection.resampling import resamples
+from kfrc.selection.separation import deepest_bridge
 from kfrc.selection.tuned_kernels import SearchOptions, propose, tune_kernels
-from kfrc.typing import FloatArray, IntArray, Progress
+from kfrc.typing import BoolArray, FloatArray, IntArray, Progress
 
-_SHORT_ANISOTROPIES = (1.0, 5.0)
-_SHORT_LEVELS = (1.0, 0.5)
-"""The shorter path on which numbers of clusters are compared."""
+SHALLOW_VALLEY = 0.6
+"""Density between two clusters, as a share of the lower peak, from which on they are one cluster cut in two."""
+
+_SUSPECT_VALLEY = 0.4
+"""The same from which on a density judge is asked whether the clusters are of another shape."""
+
+_PATIENCE = 3
+"""Numbers in a row without a new largest evidence after which no more are tried."""
+
+
+class Reason(StrEnum):
+    """Why a number of clusters is taken."""
+
+    NO_GROUPS = "no groups"
+    """One: tables of a single group look as grouped."""
+
+    DENSITY = "density"
+    """A density judge is believed more than mixtures."""
+
+    MOST_EVIDENCE = "most evidence"
+    TOLERATED = "one standard error"
+    """The smallest number within one standard error of the most evidence."""
+
+    SEPARATED = "separated"
+    """With more clusters two of them would not be separated."""
 
 
 @dataclass(frozen=True)
@@ -29,30 +56,91 @@ class ClusterCount:
     n_clusters : ndarray of shape (k,)
         One, and the numbers that were tried.
     evidence : ndarray of shape (k,)
-    wins : ndarray of shape (k,)
-        Share of resamples of the rows in which the number has the largest evidence.
+    valleys : ndarray of shape (k,)
+        Density between the two clusters that are separated least, as a share of the lower of their peaks; zero for one
+        cluster.
+    opinions : tuple of ColumnOpinion
+        The best for each number; none if the numbers were not compared by evidence of rows.
+    largest : int
+        The largest number that might have been tried; once evidence falls, larger ones are not.
+    by_density : int or None
+        The number that a density judge sees, if it is believed more than the mixtures.
+    existence : float or None
+        p-value of "there is only one group"; None if it was not needed.
     """
 
     n_clusters: IntArray
     evidence: FloatArray
-    wins: FloatArray
-    opinions: tuple[Opinion, ...] = field(repr=False)
+    valleys: FloatArray
+    opinions: tuple[ColumnOpinion, ...] = field(default=(), repr=False)
+    largest: int = 0
+    by_density: int | None = None
+    existence: float | None = None
+
+    @property
+    def tolerated(self) -> BoolArray:
+        """Numbers whose evidence is within one standard error of the largest, of the difference, from the rows."""
+        if not self.opinions:
+            return self.evidence >= self.evidence.max()
+        rows = np.array([found.opinion.row_evidence for found in self.opinions])
+        behind = rows[self.evidence.argmax()] - rows
+        tolerated: BoolArray = behind.sum(axis=1) <= np.sqrt(rows.shape[1]) * behind.std(axis=1)
+        return tolerated
 
     @property
     def best(self) -> int:
-        """The smallest number, from two on, whose evidence is within one standard error of the largest.
+        """The number that is taken: one, unless groups exist beyond chance.
 
-        Evidence of clusters that are not quite of the assumed form keeps creeping up with their number; the standard
-        error is that of the difference, from the rows.
+        Else it is that of the density judge, where that is believed, and otherwise ``best_by_evidence``.
         """
-        rows = np.array([opinion.row_evidence for opinion in self.opinions[1:]])
-        behind = rows[rows.sum(axis=1).argmax()] - rows
-        tolerated = behind.sum(axis=1) <= np.sqrt(rows.shape[1]) * behind.std(axis=1)
-        return int(self.n_clusters[1:][tolerated.argmax()])
+        if self.existence is not None and self.existence > LEVEL:
+            return 1
+        if self.by_density is not None:
+            return self.by_density
+        return self.best_by_evidence
+
+    @property
+    def best_by_evidence(self) -> int:
+        """The smallest tolerated number, or a smaller one if two of so many clusters are not separated.
+
+        Evidence of clusters that are not quite of the assumed form keeps creeping up with their number.
+        """
+        most = int(self.tolerated.argmax())
+        separated = [k for k in range(most + 1) if self.valleys[k] <= SHALLOW_VALLEY]
+        if most > 0 and separated == [0]:
+            # Nothing from two on is separated: the number with the deepest valley is the least wrong.
+            return int(self.n_clusters[1 + self.valleys[1 : most + 1].argmin()])
+        return int(self.n_clusters[separated[-1]])
+
+    @property
+    def reason(self) -> Reason:
+        """Why ``best`` is best."""
+        if self.existence is not None and self.existence > LEVEL:
+            return Reason.NO_GROUPS
+        if self.by_density is not None:
+            return Reason.DENSITY
+        if self.best == self.n_clusters[self.evidence.argmax()]:
+            return Reason.MOST_EVIDENCE
+        return Reason.TOLERATED if self.best == self.n_clusters[self.tolerated.argmax()] else Reason.SEPARATED
+
+    @property
+    def is_largest(self) -> bool:
+        """Whether the largest number that was tried was taken: more might be better."""
+        return self.best == self.largest
+
+    @property
+    def cuts_what_hangs_together(self) -> bool:
+        """Whether the mixtures need so many components that two are hardly separated: clusters may be curved."""
+        return bool(self.valleys[self.tolerated.argmax()] > _SUSPECT_VALLEY)
 
     def table(self) -> dict[str, Any]:
         """One array per column, one entry per number of clusters."""
-        return {"n_clusters": self.n_clusters, "evidence": self.evidence, "wins": self.wins}
+        return {
+            "n_clusters": self.n_clusters,
+            "evidence": self.evidence,
+            "tolerated": self.tolerated,
+            "valley": self.valleys,
+        }
 
 
 def count_clusters(
@@ -62,6 +150,7 @@ def count_clusters(
     grid: Grid,
     judge: Judge,
     *,
+    screen: Screen,
     start: Start,
     options: SearchOptions,
     rng: np.random.Generator,
@@ -71,30 +160,41 @@ def count_clusters(
 
     Parameters
     ----------
-    X, standardized, judge, start, options, rng, progress
+    X, standardized, judge, screen, start, options, rng, progress
         See :func:`kfrc.selection.choose`.
     grid : Grid
-        The first kernel, criterion and fuzzifier of it are used.
+        Shortened: the first kernel, criterion and fuzzifier of it are used.
     numbers : sequence of int
-        What to try, from two on; one is always compared with.
+        What to try, from two on in steps of one; one is always compared with.
 
     Returns
     -------
     ClusterCount
     """
-    short = Grid(grid.kernels[:1], grid.criteria[:1], _SHORT_ANISOTROPIES, _SHORT_LEVELS, grid.fuzzifiers[:1])
-    opinions = [judge.examine(standardized, [np.ones((len(X), 1))])[0]]
+    short = grid.shortened()
+    evidence = ColumnEvidence(standardized, screen.examine(standardized), judge)
+    columns, found = evidence.views()[0], [evidence.of_one_cluster()]
     for n_clusters in numbers:
-        kernels = tune_kernels(X, n_clusters, short, options, rng)
-        proposals = propose(kernels, n_clusters, grid.fuzzifiers[0], start, rng)
-        opinions.append(judge.examine(standardized, proposals)[0])
+        kernels = tune_kernels(X, n_clusters, short, options, rng, columns=columns)
+        opinions = evidence.opinions(columns, propose(kernels, n_clusters, grid.fuzzifiers[0], start, rng))
+        found.append(evidence.refined(opinions[0]))
         if progress is not None:
             progress(f"{n_clusters} clusters")
-    rows = np.array([opinion.row_evidence for opinion in opinions])
-    winners = [int(rows[:, resampled].sum(axis=1).argmax()) for resampled in resamples(len(X), rng)]
-    return ClusterCount(
-        n_clusters=np.array([1, *numbers]),
-        evidence=np.array([opinion.evidence for opinion in opinions]),
-        wins=np.bincount(winners, minlength=len(opinions)) / len(winners),
-        opinions=tuple(opinions),
+        if np.argmax([opinion.evidence for opinion in found]) + _PATIENCE < len(found):
+            break
+    count = ClusterCount(
+        n_clusters=np.arange(1, len(found) + 1),
+        evidence=np.array([opinion.evidence for opinion in found]),
+        valleys=np.array([deepest_bridge(standardized[:, o.columns], o.opinion.posterior) for o in found]),
+        opinions=tuple(found),
+        largest=numbers[-1],
     )
+    if judge.has_density and grid.may_follow_paths and count.cuts_what_hangs_together:
+        dense = count_by_density(evidence, found, DensityJudge())
+        count = replace(count, by_density=None if dense is None else dense.opinion.posterior.shape[1])
+    if count.best == 1:
+        return count
+    existence = test_existence(standardized, random_state=rng, n_jobs=options.n_jobs)
+    if progress is not None:
+        progress("existence")
+    return replace(count, existence=existence.p_value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from kfrc.criteria import Criterion
@@ -19,6 +19,10 @@ FUZZINESS = (0.03, 0.1, 0.3, 0.6, 1.0)
 """What "auto" tries: names, α, levels of an additive kernel, and m as a share of the way from a hard partition to the
 fuzzifier's default (complementary root: 1.03, 1.1, 1.3, 1.6, 2). Why these: docs/decisions/automatic-choice.md."""
 
+_SHORT_ANISOTROPY = 5.0
+_SHORT_LEVELS = (1.0, 0.5)
+"""The largest α and the levels of a shorter path."""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -33,6 +37,10 @@ class Grid:
         None leaves the level to the bandwidth search.
     fuzzifiers : tuple of Fuzzifier
         With their m.
+    may_weigh_sizes : bool
+        Whether memberships may weigh the sizes of clusters, if no fuzzifier comes close to what the judge believes.
+    may_follow_paths : bool
+        Whether a path kernel may take the place of the others, if a density judge is believed more than a mixture.
     """
 
     kernels: tuple[Kernel, ...]
@@ -40,6 +48,8 @@ class Grid:
     anisotropies: tuple[float, ...]
     levels: tuple[float | None, ...]
     fuzzifiers: tuple[Fuzzifier, ...]
+    may_weigh_sizes: bool = False
+    may_follow_paths: bool = False
 
     def searches(self) -> list[tuple[Kernel, Criterion, float]]:
         """Kernel, criterion, α: what one path of levels belongs to. Without anisotropy no criterion matters."""
@@ -48,6 +58,17 @@ class Grid:
             for kernel, (k, criterion), anisotropy in product(self.kernels, enumerate(self.criteria), self.anisotropies)
             if anisotropy > 1 or k == 0 or None in self.levels
         ]
+
+    def shortened(self) -> Grid:
+        """A shorter path with the first of each kind, where proposals are needed but no candidates."""
+        return replace(
+            self,
+            kernels=self.kernels[:1],
+            criteria=self.criteria[:1],
+            anisotropies=tuple(a for a in self.anisotropies if a <= _SHORT_ANISOTROPY) or self.anisotropies[:1],
+            levels=tuple(level for level in self.levels if level in _SHORT_LEVELS) or self.levels[:1],
+            fuzzifiers=self.fuzzifiers[:1],
+        )
 
     @property
     def is_a_choice(self) -> bool:

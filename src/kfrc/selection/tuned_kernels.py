@@ -19,7 +19,8 @@ from kfrc.kernels import AdditiveKernel, Kernel
 from kfrc.kernels.linear import Linear
 from kfrc.relational import Start, descend, draw_memberships
 from kfrc.selection.grid import Grid, fuzziness_path
-from kfrc.typing import FloatArray, Progress
+from kfrc.spectrum import spectrum_of
+from kfrc.typing import FloatArray, IntArray, Progress
 
 PROPOSING = (0.1, 0.3, 0.6)
 """Fuzziness of the partitions that the judge is shown."""
@@ -78,20 +79,37 @@ class TunedKernel:
     kernel : Kernel
     criterion : Criterion
     max_anisotropy : float
-    search : BandwidthResult
+    log_bandwidths : ndarray of shape (k,)
+        In the units of what was searched.
+    level : float
+        Their mean, in standard deviations.
+    leading_eigenvalue : float
+        λ₁.
     dissimilarity : Dissimilarity
+    columns : ndarray of shape (k,)
+        Which columns of the table it sees.
+    search : BandwidthResult or None
+        How the bandwidths were found; None if they are the deviations of the columns.
     """
 
     kernel: Kernel
     criterion: Criterion
     max_anisotropy: float
-    search: BandwidthResult
+    log_bandwidths: FloatArray
+    level: float
+    leading_eigenvalue: float
     dissimilarity: Dissimilarity
+    columns: IntArray
+    search: BandwidthResult | None = None
 
-    @property
-    def leading_eigenvalue(self) -> float:
-        """λ₁."""
-        return float(self.search.eigenvalues[0])
+    @classmethod
+    def in_deviations(cls, X: FloatArray, kernel: Kernel, criterion: Criterion, columns: IntArray) -> TunedKernel:
+        """A kernel that sees some columns of X in their standard deviations."""
+        seen = np.ascontiguousarray(X[:, columns])
+        deviations = seen.std(axis=0, ddof=1)
+        gram = gram_family(seen, kernel).at(deviations)
+        leading = float(spectrum_of(gram, 1).eigenvalues[0])
+        return cls(kernel, criterion, 1.0, np.log(deviations), 0.0, leading, Dissimilarity(gram), columns)
 
 
 def tune_kernels(
@@ -101,8 +119,14 @@ def tune_kernels(
     options: SearchOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
+    columns: IntArray | None = None,
 ) -> list[TunedKernel]:
-    """Bandwidths for every kernel, criterion, α and level of the grid that can reach the threshold."""
+    """Bandwidths for every kernel, criterion, α and level of the grid that can reach the threshold.
+
+    With ``columns`` only these columns of X are seen.
+    """
+    columns = np.arange(X.shape[1]) if columns is None else columns
+    X = np.ascontiguousarray(X[:, columns])
     searches = grid.searches()
     families = {kernel: gram_family(X, kernel, options.approximation, options.rank) for kernel in grid.kernels}
     seeds = rng.spawn(len(searches))
@@ -156,7 +180,15 @@ def tune_kernels(
         # The threshold is out of reach on the path: search the level too, or let that error say what can be reached.
         found = [(searches[-1], search(*searches[-1], seeds[-1]))]
     return [
-        TunedKernel(*which, result, Dissimilarity(families[which[0]].at(np.exp(result.log_bandwidths))))
+        TunedKernel(
+            *which,
+            result.log_bandwidths,
+            result.level,
+            float(result.eigenvalues[0]),
+            Dissimilarity(families[which[0]].at(np.exp(result.log_bandwidths))),
+            columns,
+            result,
+        )
         for which, result in found
     ]
 

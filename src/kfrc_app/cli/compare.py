@@ -26,6 +26,7 @@ def compare(
     missing: options.MissingRows = Missing.DROP,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
+    outliers: options.Outliers = options.OutlierTreatment.CLIP,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
@@ -54,7 +55,14 @@ def compare(
             watcher.label = name
 
         results = compare_methods(
-            found.data, n_clusters, labels=found.labels, seed=seed, observe=observe, prepare=watcher.attach
+            found.data,
+            n_clusters,
+            labels=found.labels,
+            seed=seed,
+            outliers=str(outliers),
+            ids=found.ids,
+            observe=observe,
+            prepare=watcher.attach,
         )
     n_known = 0 if found.labels is None else int(is_known(found.labels).sum())
     say_notes(notes)

@@ -28,6 +28,7 @@ def demo(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.", metavar="FOLDER")] = Path(
         "kfrc-demo"
     ),
+    refits: options.Refits = options.N_REFITS,
     force: options.Force = False,
 ) -> None:
     """Cluster 178 wines by 13 measurements, without using their labels."""
@@ -49,6 +50,7 @@ def demo(
         source="Wine",
         command=options.command_line(context),
         with_report=True,
+        n_refits=refits,
     )
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)

@@ -1,4 +1,4 @@
-"""``kfrc diagnose``: will a fuzzy clustering of these data collapse, and what helps."""
+"""``kfrc diagnose``: does a fuzzy clustering of these data collapse, and what helps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,25 @@ from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
 from kfrc_app.cli.render import fixed, heading, line, table, title
 from kfrc_app.facts import diagnosis
-from kfrc_app.facts.diagnosis import Diagnosis, Outlook
+from kfrc_app.facts.diagnosis import ChosenFit, Diagnosis, Outlook
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.text import count, words
 from kfrc_app.tables import DataError, Missing, read_table
 
 _SHARED_WITH_FIT = frozenset(
-    {"data", "clusters", "columns", "drop", "label_column", "id_column", "missing", "decimal", "thousands", "seed"}
+    {
+        "data",
+        "clusters",
+        "columns",
+        "drop",
+        "label_column",
+        "id_column",
+        "missing",
+        "decimal",
+        "thousands",
+        "outliers",
+        "seed",
+    }
 )
 
 
@@ -36,10 +48,11 @@ def diagnose(
     missing: options.MissingRows = Missing.DROP,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
+    outliers: options.Outliers = options.OutlierTreatment.CLIP,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Say before clustering at which m it collapses, for every fuzzifier, and what to do."""
+    """Say at which m a clustering collapses: as kfrc fit chooses, with plain distances, with tuned bandwidths."""
     n_clusters = options.parse_clusters(clusters)
     found = read_table(
         data,
@@ -56,11 +69,16 @@ def diagnose(
     with progress() as bar:
         watcher = FitProgress(bar, "tuning bandwidths")
 
-        def make(level: float | None) -> KFRC:
-            return watcher.attach(KFRC.paper(n_clusters, level=level, optimizer="lbfgs", random_state=seed))
+        def choose() -> KFRC:
+            return watcher.attach(KFRC(n_clusters, outliers=str(outliers), random_state=seed))
 
-        with warnings_as_notes(notes):
-            result = diagnosis.diagnose(found.data, n_clusters, make=make, notes=notes)
+        def make(level: float | None) -> KFRC:
+            return watcher.attach(
+                KFRC.paper(n_clusters, level=level, optimizer="lbfgs", outliers=str(outliers), random_state=seed)
+            )
+
+        with warnings_as_notes(notes, found.ids):
+            result = diagnosis.diagnose(found.data, n_clusters, choose=choose, make=make, notes=notes)
     command = options.command_line(context, verb="fit", only=_SHARED_WITH_FIT)
     facts = _facts(result, command, notes)
     say_notes(notes)
@@ -87,12 +105,24 @@ def _facts(result: Diagnosis, command: str, notes: list[str]) -> dict[str, Any]:
         "n_columns": result.n_columns,
         "n_clusters": result.n_clusters,
         "verdict": result.verdict,
+        "chosen": None if result.chosen is None else _chosen_facts(result.chosen),
         "plain": _outlook_facts(result.plain),
         "tuned": None if result.tuned is None else _outlook_facts(result.tuned),
         "tuned_for": result.fuzzifier,
         "best_leading_eigenvalue": result.best_eigenvalue,
         "advice": advice,
         "notes": notes,
+    }
+
+
+def _chosen_facts(chosen: ChosenFit) -> dict[str, Any]:
+    return {
+        **asdict(chosen.stability),
+        "fuzzifier": chosen.fuzzifier,
+        "m": chosen.m,
+        "collapsed": chosen.collapsed,
+        "answer": chosen.answer,
+        "fuzzifiers": _outlook_facts(chosen.outlook)["fuzzifiers"],
     }
 
 
@@ -108,8 +138,12 @@ def _outlook_facts(outlook: Outlook) -> dict[str, Any]:
 
 def _show(console: Console, result: Diagnosis, facts: dict[str, Any]) -> None:
     sizes = f"{count(result.n_rows, 'row')}, {count(result.n_columns, 'column')}, {result.n_clusters} clusters"
-    title(console, f"Will it collapse? ({sizes})")
+    title(console, f"Does it collapse? ({sizes})")
     line(console, result.verdict)
+    if result.chosen is not None:
+        _show_outlook(console, "Bandwidths that kfrc fit chooses", result.chosen.outlook)
+        fuzzifier, m = words(result.chosen.fuzzifier), f"m = {result.chosen.m:g}"
+        line(console, f"It takes the {fuzzifier} fuzzifier with {m}. Can it collapse? {result.chosen.answer}")
     _show_outlook(console, "Plain squared distances, standardized columns", result.plain)
     if result.tuned is not None:
         _show_outlook(console, "Bandwidths tuned for λ₁ ≥ τ", result.tuned)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import joblib
 import typer
+from numpy.typing import NDArray
+from rich.progress import Progress
 
 from kfrc import FRC, KFRC
+from kfrc.clusterers import FuzzyClusterer
+from kfrc.confidence import Confidence, assess
 from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
 from kfrc_app.cli.render import show_fit
@@ -28,6 +35,12 @@ from kfrc_app.tables import (
     read_table,
 )
 
+MAX_REFIT_ROWS = 500
+"""Rows of which refits see two thirds: enough to see whether clusters are found again, in bounded time."""
+
+_WORTH_WORKERS = 10.0
+"""Seconds of refits from which on starting further processes, which takes a few, pays."""
+
 _TABLE_ONLY = (
     "kernel",
     "criterion",
@@ -35,6 +48,7 @@ _TABLE_ONLY = (
     "level",
     "max_clusters",
     "memberships",
+    "outliers",
     "optimizer",
     "starts",
     "columns",
@@ -57,6 +71,7 @@ def fit(
     level: options.Level = options.AUTO,
     max_clusters: options.MaxClusters = 10,
     memberships: options.Memberships = options.MembershipKind.FUZZY,
+    outliers: options.Outliers = options.OutlierTreatment.CLIP,
     optimizer: options.OptimizerName = "lbfgs",
     starts: options.Starts = 5,
     columns: options.Columns = None,
@@ -69,6 +84,7 @@ def fit(
     missing: options.MissingRows = Missing.DROP,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
+    refits: options.Refits = options.N_REFITS,
     seed: options.Seed = 0,
     json: options.Json = False,
     force: options.Force = False,
@@ -89,7 +105,7 @@ def fit(
             raise typer.BadParameter("--fuzzifier auto needs a table: name one")
         plain_m = None if isinstance(fuzziness, str) else fuzziness
         relational = FRC(n_clusters, fuzzifier=fuzzifier, m=plain_m, metric="precomputed", random_state=seed)
-        facts, files = _fit_dissimilarities(data, relational, marks=marks, command=command, seed=seed)
+        facts, files = _fit_dissimilarities(data, relational, marks=marks, command=command, seed=seed, n_refits=refits)
     else:
         model = KFRC(
             clusters if clusters == options.AUTO else options.parse_clusters(clusters),
@@ -101,6 +117,7 @@ def fit(
             level=options.parse_level(level),
             max_clusters=max_clusters,
             memberships=str(memberships),
+            outliers=str(outliers),
             optimizer=optimizer,
             n_starts=starts,
             random_state=seed,
@@ -115,7 +132,7 @@ def fit(
             marks=marks,
         )
         found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))
-        facts, files = cluster_table(found, model, source=data, command=command, with_report=report)
+        facts, files = cluster_table(found, model, source=data, command=command, with_report=report, n_refits=refits)
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)
     if json:
@@ -126,7 +143,7 @@ def fit(
 
 
 def cluster_table(
-    found: Table, model: KFRC, *, source: str, command: str, with_report: bool
+    found: Table, model: KFRC, *, source: str, command: str, with_report: bool, n_refits: int = options.N_REFITS
 ) -> tuple[Facts, dict[str, str | bytes]]:
     """Cluster a table that was read; the facts, and the content of the output files.
 
@@ -138,6 +155,8 @@ def cluster_table(
     source, command : str
         Where the data came from and what was typed, for the record.
     with_report : bool
+    n_refits : int, default=20
+        Refits that say whether the result can be trusted; 0 for none.
 
     Returns
     -------
@@ -151,15 +170,13 @@ def cluster_table(
     notes = list(found.notes)
     source = "standard input" if source == STANDARD_INPUT else source
     with progress() as bar:
-        watcher = FitProgress(bar, "clustering")
-        with warnings_as_notes(notes):
-            watcher.attach(model).fit(found.data)
-        model.set_callbacks()  # the model is saved, the progress bar is not
+        confidence = _fit_and_assess(model, found.data, n_refits, notes, bar, found.ids)
         facts = summarize(
             model,
             found.data,
             ids=found.ids,
             labels=found.labels,
+            confidence=confidence,
             n_left_out=found.rows.n_left_out,
             notes=notes,
             command=command,
@@ -177,6 +194,37 @@ def cluster_table(
     return facts, files
 
 
+def _fit_and_assess(
+    model: FuzzyClusterer,
+    data: Any,
+    n_refits: int,
+    notes: list[str],
+    bar: Progress,
+    ids: Sequence[Any] | NDArray[Any] | None = None,
+) -> Confidence | None:
+    """Fit a model, with its warnings as notes, then fit it again on parts of the rows; None without refits."""
+    began = time.perf_counter()
+    with warnings_as_notes(notes, ids):
+        FitProgress(bar, "clustering").attach(model).fit(data)
+    model.set_callbacks()  # the model is saved, the progress bar is not
+    if n_refits == 0:
+        return None
+    expected = n_refits * (time.perf_counter() - began)
+    task = bar.add_task("fitting again", total=n_refits)
+    with warnings_as_notes([]):
+        found = assess(
+            model,
+            data,
+            n_refits=n_refits,
+            random_state=model.random_state,
+            n_jobs=min(n_refits, joblib.cpu_count()) if expected > _WORTH_WORKERS else 1,
+            max_rows=MAX_REFIT_ROWS,
+            progress=lambda text: bar.update(task, advance=1, description=text),
+        )
+    bar.remove_task(task)
+    return found
+
+
 def show_files(out: Path, files: dict[str, str | bytes]) -> None:
     """Say where the results are."""
     console = output()
@@ -185,15 +233,23 @@ def show_files(out: Path, files: dict[str, str | bytes]) -> None:
 
 
 def _fit_dissimilarities(
-    source: str, model: FRC, *, marks: Marks, command: str, seed: int
+    source: str, model: FRC, *, marks: Marks, command: str, seed: int, n_refits: int
 ) -> tuple[Facts, dict[str, str | bytes]]:
     found = read_dissimilarities(source, marks=marks)
     if len(found.matrix) <= model.n_clusters:
         raise DataError(f"{len(found.matrix)} rows are too few for {model.n_clusters} clusters")
     notes = list(found.notes)
-    with progress() as bar, warnings_as_notes(notes):
-        FitProgress(bar, "clustering").attach(model).fit(found.matrix)
-    model.set_callbacks()
+    with progress() as bar:
+        confidence = _fit_and_assess(model, found.matrix, n_refits, notes, bar)
     source = "standard input" if source == STANDARD_INPUT else source
-    facts = summarize(model, found.matrix, ids=found.ids, notes=notes, command=command, source=source, seed=seed)
+    facts = summarize(
+        model,
+        found.matrix,
+        ids=found.ids,
+        confidence=confidence,
+        notes=notes,
+        command=command,
+        source=source,
+        seed=seed,
+    )
     return facts, result_files(facts, InputRows.all_used(found.ids), None)

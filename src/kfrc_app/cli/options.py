@@ -13,7 +13,7 @@ import typer
 from kfrc._registry import Registered
 from kfrc.bandwidth import Optimizer
 from kfrc.criteria import Criterion
-from kfrc.fitting import MEMBERSHIPS
+from kfrc.fitting import MEMBERSHIPS, OUTLIERS
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem
@@ -24,6 +24,7 @@ SEARCH_LEVEL = "search"
 DEFAULT_M = "default"
 USAGE = 2
 MIN_CLUSTERS = 2
+N_REFITS = 20
 
 
 def one_of(family: type[Registered], *, auto: bool = False) -> Callable[[str | None], str | None]:
@@ -49,6 +50,15 @@ class MembershipKind(StrEnum):
     FUZZY, POSTERIOR = MEMBERSHIPS
 
 
+class OutlierTreatment(StrEnum):
+    """What ``--outliers`` takes: what KFRC takes."""
+
+    CLIP, KEEP = OUTLIERS
+
+
+Outliers = Annotated[
+    OutlierTreatment, typer.Option(help="Values far outside the bulk: cut at the end of what is usual, or keep.")
+]
 Memberships = Annotated[
     MembershipKind, typer.Option(help="Of the fuzzy objective, or the probabilities of the judge of the choice.")
 ]
@@ -90,6 +100,9 @@ Anisotropy = Annotated[
     str, typer.Option(help="Largest ratio of two bandwidths: a number, inf, or auto.", metavar="NUMBER|auto")
 ]
 Starts = Annotated[int, typer.Option(help="Starts of the search.", min=1, metavar="NUMBER")]
+Refits = Annotated[
+    int, typer.Option(help="Refits on parts of the rows, to see what is found again; 0: none.", min=0, metavar="NUMBER")
+]
 Level = Annotated[
     str,
     typer.Option(

@@ -16,15 +16,21 @@ from kfrc_app.facts import Facts
 from kfrc_app.facts.agreement import Agreement
 from kfrc_app.facts.choice import Choice, CountChoice
 from kfrc_app.facts.clusters import Cluster, LargestMemberships
+from kfrc_app.facts.confidence import COLLAPSED, STABLE, Trust
 from kfrc_app.facts.fit import Fit
 from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.stability import Stability
-from kfrc_app.facts.text import DASH, count, words
-from kfrc_app.facts.verdicts import HIGH, LOW, MEMBERSHIP
+from kfrc_app.facts.text import DASH, count, shortened, words
+from kfrc_app.facts.verdicts import HIGH, LOW, MEMBERSHIP, STANDS_OUT
 
 BAR_WIDTH = 24
 NARROW = 80
+WIDE = 110
+"""Characters from which on the shares of each cluster are shown beside those of the columns."""
+
+SHOWN_CLUSTERS = 4
 SHOWN_COLUMNS = 20
+_TRUST_STYLES = {STABLE: "", COLLAPSED: "bold red"}
 SHOWN_NUMBERS = 4
 """Numbers of clusters whose evidence is told."""
 
@@ -86,15 +92,17 @@ def table(console: Console, columns: Sequence[tuple[str, str]], rows: Sequence[S
 def show_fit(console: Console, facts: Facts) -> None:
     """Print what a fit found."""
     described = "dissimilarities" if facts.pairwise else count(facts.n_columns, "column")
-    title(console, f"{facts.source}: {count(facts.n_rows, 'row')}, {described}, {count(facts.n_clusters, 'cluster')}")
+    cut = f"cut into {count(facts.n_clusters, 'cluster')}"
+    title(console, f"{facts.source}: {count(facts.n_rows, 'row')}, {described}, {cut}")
+    _show_trust(console, facts.trust, facts.source_name)
     if facts.importance is not None:
-        _show_columns(console, facts.importance)
+        _show_columns(console, facts.importance, collapsed=facts.fit.collapsed or facts.n_clusters == 1)
     if facts.choice is not None:
         _show_choice(console, facts.choice, facts.fit)
     if facts.cluster_count is not None:
         _show_count(console, facts.cluster_count, alone=facts.choice is None)
-    if facts.choice is not None:
-        _show_resampling(console, facts.choice)
+    if facts.choice is not None and facts.choice.tie:
+        line(console, facts.choice.tie, "yellow")
     if facts.stability is not None:
         _show_stability(console, facts.stability, facts.fit, facts.n_clusters)
     _show_clusters(console, facts.clusters)
@@ -103,28 +111,62 @@ def show_fit(console: Console, facts: Facts) -> None:
         _show_agreement(console, facts.agreement)
 
 
-def _show_columns(console: Console, importance: Importance) -> None:
-    columns = importance.columns
-    heading(console, "Columns, most important first (small bandwidth: it counts)")
-    narrow = console.width < NARROW
-    largest = max(column.weight for column in columns)
+def _show_trust(console: Console, trust: Trust, source: str) -> None:
+    heading(console, "Can it be trusted?")
+    line(console, f"{trust.title(source)}.", _TRUST_STYLES.get(trust.verdict, "yellow"))
+    for sentence in trust.sentences:
+        line(console, sentence, bullet="• ")
+    if trust.clusters and not trust.collapsed:
+        table(
+            console,
+            [("cluster", "left"), ("similarity with refits", "right"), ("", "left")],
+            [
+                [str(k), fixed(similarity, 2), word]
+                for k, (similarity, word) in enumerate(zip(trust.clusters, trust.words, strict=True))
+            ],
+        )
+
+
+def _show_columns(console: Console, importance: Importance, *, collapsed: bool) -> None:
+    columns = importance.used
+    n_clusters = len(columns[0].by_cluster) if columns else 0
+    heading(console, "Which columns matter (share of what tells the clusters apart)")
+    narrow, wide = console.width < NARROW, console.width >= WIDE and 1 < n_clusters <= SHOWN_CLUSTERS
+    largest = max((column.contribution for column in columns), default=1.0)
     width = BAR_WIDTH // 2 if narrow else BAR_WIDTH
     rows = []
     for column in columns[:SHOWN_COLUMNS]:
-        bar = "█" * max(1, round(width * column.weight / largest)) if column.weight > 0 else ""
-        cells = [column.name, f"{column.bandwidth:.4g}" if math.isfinite(column.bandwidth) else "unused"]
+        share = column.contribution
+        bar = "█" * max(1, round(width * share / largest)) if share > 0 else ""
+        cells = [column.name, fixed(share), bar.ljust(width) if not narrow else bar]
         if not narrow:
-            cells.append(fixed(column.in_deviations, 2))
-        rows.append([*cells, fixed(column.weight), bar])
-    titles = [("column", "left"), ("bandwidth", "right"), ("in s.d.", "right"), ("importance", "right"), ("", "bar")]
-    if narrow:
-        del titles[2]
+            cells += [f"{column.bandwidth:.4g}", fixed(column.in_deviations, 2)]
+        if wide:
+            cells += [fixed(part) for part in column.by_cluster]
+        rows.append(cells)
+    titles = [("column", "left"), ("share", "right"), ("", "bar")]
+    if not narrow:
+        titles += [("bandwidth", "right"), ("in s.d.", "right")]
+    if wide:
+        titles += [(f"in cluster {i}", "right") for i in range(n_clusters)]
     table(console, titles, rows)
     rest = columns[SHOWN_COLUMNS:]
     if rest:
-        share = sum(column.weight for column in rest)
-        line(console, f"and {count(len(rest), 'more column')}, together {share:.3f} of the importance")
-    line(console, f"effective number of columns: {importance.effective:.1f} of {len(columns)}")
+        share = sum(column.contribution for column in rest)
+        line(console, f"and {count(len(rest), 'more column')}, together {share:.3f}")
+    if collapsed:
+        line(console, "nothing is told apart, so that all columns have the same share")
+    else:
+        explanation = (
+            "" if importance.n_columns == 1 or importance.alike else f" ({STANDS_OUT:g} times an equal share or more)"
+        )
+        line(console, f"{importance.summary}{explanation}")
+    for text, names in (
+        ("left out, they do not vary", [column.name for column in importance.left_out if not column.varies]),
+        ("left out by the fit", [column.name for column in importance.left_out if column.varies]),
+    ):
+        if names:
+            line(console, f"{text}: {shortened(names)}")
 
 
 def _show_choice(console: Console, choice: Choice, fit: Fit) -> None:
@@ -141,16 +183,21 @@ def _show_choice(console: Console, choice: Choice, fit: Fit) -> None:
     )
 
 
+_COUNT_REASONS = {
+    "no groups": "tables of a single group look as grouped",
+    "density": "the rows crowd in so many places, of other shapes than mixtures assume",
+    "most evidence": "the most evidence",
+    "one standard error": "the smallest within one standard error of the most evidence",
+    "separated": "with more, two clusters would not be separated",
+}
+
+
 def _show_count(console: Console, found: CountChoice, *, alone: bool) -> None:
     if alone:
         heading(console, "Number of clusters, chosen without labels")
     behind = ", ".join(f"{number.n_clusters} ({number.behind:.0f})" for number in found.nearest[:SHOWN_NUMBERS])
     line(console, f"number of clusters, with evidence relative to the best: {behind}")
-
-
-def _show_resampling(console: Console, choice: Choice) -> None:
-    if choice.resampling:
-        line(console, choice.resampling, "yellow" if choice.doubtful else "")
+    line(console, f"{found.chosen} taken: {_COUNT_REASONS[found.reason]}")
 
 
 def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters: int) -> None:
@@ -163,14 +210,8 @@ def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters
             ["threshold", "τ", fixed(stability.threshold)],
         ],
     )
-    if fit.collapsed:
-        line(console, "It did: every membership is the same, and nothing was found. The notes say why.", "bold red")
-    elif stability.stable:
-        line(console, "λ₁ ≥ τ: no. With these bandwidths no value of the fuzzifier m collapses.")
-    else:
-        critical = f"m* = {stability.critical_m:.3f}"
-        used = f"(m = {fit.m:g} was used)"
-        line(console, f"λ₁ < τ: yes, at every m from {critical} on with these bandwidths {used}.", "yellow")
+    style = "bold red" if fit.collapsed else "" if stability.stable else "yellow"
+    line(console, stability.answer(fit.m, collapsed=fit.collapsed), style)
 
 
 def _show_clusters(console: Console, clusters: Sequence[Cluster]) -> None:

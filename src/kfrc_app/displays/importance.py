@@ -1,4 +1,4 @@
-"""Importance of the columns, most important first."""
+"""What the columns contribute, largest first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kfrc import KFRC, KFRCError
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import ACCENT, Display, hide_spines, plain_text
 from kfrc_app.facts import summarize
-from kfrc_app.facts.importance import by_importance
+from kfrc_app.facts.importance import by_importance, equal_share, standing_out_words, stands_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 
 class ImportanceDisplay(Display):
-    """Importance weights W_j ∝ 1/θ_j as bars, with the equal share as a line.
+    """Shares of the columns in what the partition explains as bars, with the equal share as a line.
 
     Parameters
     ----------
-    weights : ndarray of shape (n_features,)
+    contributions : ndarray of shape (n_features,)
+        ``KFRC.contributions_``.
     names : list of str
-    effective_n_features : float
-        W_eff, shown in the title.
+    n_used : int, optional
+        Columns that are not left out; all by default.
     max_columns : int, default=30
-        How many of the most important columns are drawn.
+        How many columns are drawn, those that contribute most.
 
     Attributes
     ----------
@@ -33,7 +34,7 @@ class ImportanceDisplay(Display):
         Where it was drawn.
     bars_ : matplotlib BarContainer
     order_ : ndarray
-        Columns drawn, most important first.
+        Columns drawn, largest contribution first.
 
     Examples
     --------
@@ -51,18 +52,18 @@ class ImportanceDisplay(Display):
     bars_: BarContainer
 
     def __init__(
-        self, weights: FloatArray, names: list[str], effective_n_features: float, max_columns: int = 30
+        self, contributions: FloatArray, names: list[str], n_used: int | None = None, max_columns: int = 30
     ) -> None:
-        self.weights = weights
+        self.contributions = contributions
         self.names = names
-        self.effective_n_features = effective_n_features
-        self.order_ = by_importance(weights)[:max_columns]
+        self.n_used = len(contributions) if n_used is None else n_used
+        self.order_ = by_importance(contributions)[:max_columns]
 
     @classmethod
     def from_estimator(
         cls, model: KFRC, X: ArrayLike, *, ax: Axes | None = None, max_columns: int = 30, **kwargs: Any
     ) -> Self:
-        """Draw the importance of the columns of a fitted model.
+        """Draw what the columns contribute to a fitted model.
 
         Parameters
         ----------
@@ -76,9 +77,9 @@ class ImportanceDisplay(Display):
         """
         cls._check_is_kfrc(model)
         facts = summarize(model, X)
-        if facts.importance is None or model.importance_weights_ is None:
+        if facts.importance is None or model.contributions_ is None:
             raise KFRCError("a precomputed kernel has no columns whose importance could be shown")
-        display = cls(model.importance_weights_, list(facts.names), facts.importance.effective, max_columns)
+        display = cls(model.contributions_, list(facts.names), len(facts.importance.used), max_columns)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
@@ -86,13 +87,14 @@ class ImportanceDisplay(Display):
         shown = self.order_
         ax = self._prepare(ax, figsize=(5.5, 1.2 + 0.24 * len(shown)))
         options: dict[str, Any] = {"color": ACCENT, "height": 0.7} | kwargs
-        self.bars_ = ax.barh(range(len(shown)), self.weights[shown], **options)
+        self.bars_ = ax.barh(range(len(shown)), self.contributions[shown], **options)
         ax.set_yticks(range(len(shown)), [plain_text(self.names[j]) for j in shown])
         ax.invert_yaxis()
-        ax.axvline(1 / len(self.weights), color="0.35", linestyle="--", linewidth=1, label="equal shares")
+        ax.axvline(equal_share(self.n_used), color="0.35", linestyle="--", linewidth=1, label="equal shares")
         ax.legend(loc="lower right", frameon=False)
-        ax.set_xlabel(r"importance $W_j \propto 1/\theta_j$")
-        ax.set_title(f"effective number of columns: {self.effective_n_features:.1f} of {len(self.weights)}", loc="left")
+        ax.set_xlabel("share of what tells the clusters apart")
+        n_standing_out = sum(stands_out(float(share), self.n_used) for share in self.contributions)
+        ax.set_title(standing_out_words(n_standing_out, len(self.contributions)), loc="left")
         ax.tick_params(axis="y", length=0)
         hide_spines(ax, "top", "right", "left")
         return self

@@ -89,8 +89,9 @@ class SpectrumDisplay(Display):
         colors = [ACCENT if k < self.n_clusters else PLAIN for k in positions]
         options: dict[str, Any] = {"color": colors, "width": 0.7} | kwargs
         self.bars_ = ax.bar(positions, self.eigenvalues, **options)
-        ax.axhline(self.threshold, color=MARK, linestyle="--", label=rf"threshold $\tau$ = {self.threshold:.3f}")
-        ax.legend(frameon=False)
+        if math.isfinite(self.threshold):
+            ax.axhline(self.threshold, color=MARK, linestyle="--", label=rf"threshold $\tau$ = {self.threshold:.3f}")
+            ax.legend(frameon=False)
         ax.set_xticks(positions)
         ax.set_xlabel("eigenvalue of $F$")
         ax.set_ylabel("share of the variation")

@@ -11,8 +11,8 @@ from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.fitting import is_auto
 from kfrc.mixtures import Mixture
+from kfrc.selection.columns import OnColumns
 from kfrc_app.facts.text import plain
-from kfrc_app.facts.verdicts import DOUBTFUL
 
 N_CANDIDATES = 10
 """Candidates of an automatic choice that are listed, best first."""
@@ -37,9 +37,6 @@ class Choice:
     n_candidates : int
     margin : float or None
         Lead of the best candidate in score; None if there is no other.
-    same_partition : float or None
-        Share of resamples of the rows in which the judge prefers an opinion with the same partition. Nothing is fitted
-        again: a small share speaks against the partition, a large one does not speak for it.
     n_ties : int
         Other partitions that describe the data just as well.
     below_critical : bool
@@ -56,35 +53,18 @@ class Choice:
     n_rows: int
     n_candidates: int
     margin: float | None
-    same_partition: float | None
     n_ties: int
     below_critical: bool
     varying: tuple[str, ...]
     candidates: tuple[dict[str, Any], ...]
 
     @property
-    def resampling(self) -> str:
-        """What became of the judge's opinion on resampled rows, and what that does not say; empty if not known."""
-        if self.same_partition is None:
-            return ""
-        doubt = ", but slightly different data could have led to other clusters" if self.doubtful else ""
-        return (
-            "On resampled rows, without refitting, the judge prefers the same partition in "
-            f"{100 * self.same_partition:.0f} % of the resamples: this says nothing about whether groups exist{doubt}."
-            f"{self._tie}"
-        )
-
-    @property
-    def _tie(self) -> str:
+    def tie(self) -> str:
+        """That other partitions describe the data just as well, if they do; else empty."""
         if not self.n_ties:
             return ""
-        others = "Another partition describes" if self.n_ties == 1 else f"{self.n_ties} other partitions describe"
-        return f" It was a tie: {others} the data just as well."
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether a reader should be warned."""
-        return self.n_ties > 0 or (self.same_partition is not None and self.same_partition < DOUBTFUL)
+        others = "another partition describes" if self.n_ties == 1 else f"{self.n_ties} other partitions describe"
+        return f"It was a tie: {others} the data just as well."
 
 
 @dataclass(frozen=True)
@@ -97,15 +77,18 @@ class CountCandidate:
     evidence : float
     behind : float
         Evidence minus the most evidence: zero or less.
-    wins : float
-        Share of resamples of the rows in which it has the most evidence; nothing is fitted again.
+    tolerated : bool
+        Whether the evidence is within one standard error of the most.
+    valley : float
+        Density between the two clusters that are separated least, as a share of their lower peak.
     chosen : bool
     """
 
     n_clusters: int
     evidence: float
     behind: float
-    wins: float
+    tolerated: bool
+    valley: float
     chosen: bool
 
 
@@ -119,11 +102,14 @@ class CountChoice:
         In ascending order.
     chosen, most_evidence : int
         The number that was taken, and the one with the most evidence.
+    reason : str
+        Why it was taken, see ``KFRC.cluster_count_reason_``.
     """
 
     numbers: tuple[CountCandidate, ...]
     chosen: int
     most_evidence: int
+    reason: str
 
     @property
     def nearest(self) -> tuple[CountCandidate, ...]:
@@ -146,11 +132,10 @@ def choice_facts(model: FuzzyClusterer) -> Choice | None:
     return Choice(
         settings=tuple(name for name in _SETTINGS if is_auto(getattr(model, name))),
         judge=str(opinion.name),
-        is_mixture=isinstance(opinion.model, Mixture),
+        is_mixture=isinstance(opinion.model.model if isinstance(opinion.model, OnColumns) else opinion.model, Mixture),
         n_rows=len(opinion.posterior),
         n_candidates=n_candidates,
         margin=plain(model.selection_margin_),
-        same_partition=plain(model.selection_support_),
         n_ties=model.selection_ties_ or 0,
         below_critical=bool(np.all(table["m"] < table["critical_m"])),
         varying=tuple(name for name in ("kernel", "criterion") if len(np.unique(table[name])) > 1),
@@ -169,9 +154,12 @@ def count_facts(model: FuzzyClusterer) -> CountChoice | None:
     numbers = [int(n) for n in table["n_clusters"]]
     return CountChoice(
         tuple(
-            CountCandidate(n, float(e), float(e - evidence.max()), float(wins), n == model.n_clusters_)
-            for n, e, wins in zip(numbers, evidence, table["wins"], strict=True)
+            CountCandidate(
+                n, float(e), float(e - evidence.max()), bool(tolerated), float(valley), n == model.n_clusters_
+            )
+            for n, e, tolerated, valley in zip(numbers, evidence, table["tolerated"], table["valley"], strict=True)
         ),
         chosen=int(model.n_clusters_),
         most_evidence=numbers[int(evidence.argmax())],
+        reason=str(model.cluster_count_reason_),
     )

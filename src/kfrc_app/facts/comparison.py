@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import kfrc
 from kfrc import KFRC
@@ -71,6 +72,8 @@ def compare_methods(
     *,
     labels: Any = None,
     seed: int | None = 0,
+    outliers: str = "clip",
+    ids: Sequence[Any] | NDArray[Any] | None = None,
     observe: Callable[[str], None] | None = None,
     prepare: Callable[[FuzzyClusterer], FuzzyClusterer] | None = None,
 ) -> tuple[MethodResult, ...]:
@@ -83,6 +86,10 @@ def compare_methods(
     labels : array-like of shape (n_samples,), optional
         Known groups, used to judge only; None, NaN and blank text are unknown.
     seed : int, optional
+    outliers : {"clip", "keep"}, default="clip"
+        What :class:`kfrc.KFRC` does with values far outside the bulk; the other methods take them as they are.
+    ids : sequence, optional
+        Names of the rows, for the notes.
     observe : callable, optional
         Told the name of each method before it is fitted.
     prepare : callable, optional
@@ -97,32 +104,29 @@ def compare_methods(
     for method in methods():
         if observe is not None:
             observe(method.__name__)
-        results.append(_run(method, Z, n_clusters, labels, seed, prepare))
+        model = _model(method, n_clusters, seed, outliers)
+        results.append(_run(model if prepare is None else prepare(model), Z, labels, seed, ids))
     return tuple(results)
 
 
 def _run(
-    method: type[FuzzyClusterer],
-    Z: pd.DataFrame,
-    n_clusters: int,
-    labels: Any,
-    seed: int | None,
-    prepare: Callable[[FuzzyClusterer], FuzzyClusterer] | None,
+    model: FuzzyClusterer, Z: pd.DataFrame, labels: Any, seed: int | None, ids: Sequence[Any] | NDArray[Any] | None
 ) -> MethodResult:
+    name = type(model).__name__
     notes: list[str] = []
     start = time.perf_counter()
     try:
-        with warnings_as_notes(notes):
-            model = _fit(method, Z, n_clusters, seed, prepare)
+        with warnings_as_notes(notes, ids):
+            model.fit(Z)
     except (ValueError, MemoryError, ArithmeticError) as error:
         # One method that cannot treat these data must not take the others with it.
         notes.append(" ".join(str(error).split()))
-        return MethodResult(method.__name__, time.perf_counter() - start, "failed", notes=tuple(notes))
+        return MethodResult(name, time.perf_counter() - start, "failed", notes=tuple(notes))
     seconds = time.perf_counter() - start
     facts = summarize(model, Z, labels=labels)
     found = facts.agreement
     return MethodResult(
-        method.__name__,
+        name,
         seconds,
         facts.fit.status,
         facts.fit.uniformity,
@@ -134,17 +138,11 @@ def _run(
     )
 
 
-def _fit(
-    method: type[FuzzyClusterer],
-    Z: pd.DataFrame,
-    n_clusters: int,
-    seed: int | None,
-    prepare: Callable[[FuzzyClusterer], FuzzyClusterer] | None,
-) -> FuzzyClusterer:
+def _model(method: type[FuzzyClusterer], n_clusters: int, seed: int | None, outliers: str) -> FuzzyClusterer:
     model: Any = method(n_clusters=n_clusters)
-    if "random_state" in model.get_params():
-        model.set_params(random_state=seed)
-    return (model if prepare is None else prepare(model)).fit(Z)
+    settings = {"random_state": seed, "outliers": outliers}
+    found: FuzzyClusterer = model.set_params(**{k: v for k, v in settings.items() if k in model.get_params()})
+    return found
 
 
 def _silhouette(Z: np.ndarray[Any, Any], U: np.ndarray[Any, Any], seed: int | None) -> float | None:

@@ -1,4 +1,8 @@
-"""Whether a fuzzy clustering of a table collapses, before clustering: λ₁, τ and m* as plain data, and what to do."""
+"""Whether a fuzzy clustering of a table collapses: λ₁, τ and m* for three kinds of distances, and what to do.
+
+Every sentence says which distances it speaks of: those that ``kfrc fit`` chooses by itself, plain ones, or bandwidths
+tuned until no m collapses. The first are found by the same fit that ``kfrc fit`` makes, so that the two agree.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from kfrc import KFRC
 from kfrc._numerics import standardize
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc_app.facts.stability import FuzzifierOutlook, fuzzifier_outlooks, plain_eigenvalue
+from kfrc_app.facts.stability import FuzzifierOutlook, Stability, fuzzifier_outlooks, model_stability, plain_eigenvalue
 from kfrc_app.facts.text import words
 
 DEFAULT_LEVEL = 1.0
@@ -44,6 +48,48 @@ class Outlook:
 
 
 @dataclass(frozen=True)
+class ChosenFit:
+    """What ``kfrc fit`` does with these data if nothing but the number of clusters is given.
+
+    Attributes
+    ----------
+    outlook : Outlook
+        For the bandwidths that it chooses.
+    stability : Stability
+        For these and its fuzzifier: what ``kfrc fit`` reports.
+    fuzzifier : str
+    m : float
+        The fuzziness that it chooses.
+    collapsed : bool
+        Whether it ended with equal memberships.
+    """
+
+    outlook: Outlook
+    stability: Stability
+    fuzzifier: str
+    m: float
+    collapsed: bool
+
+    @property
+    def answer(self) -> str:
+        """Can it collapse? In the words of ``kfrc fit``."""
+        return self.stability.answer(self.m, collapsed=self.collapsed)
+
+    @property
+    def verdict(self) -> str:
+        """The same as a sentence about these data."""
+        taken = f"Left to itself, kfrc fit takes the {words(self.fuzzifier)} fuzzifier with m = {self.m:g}"
+        if self.collapsed:
+            return f"{taken} and collapses: nothing is found."
+        first = f"{taken} and does not collapse"
+        if self.stability.stable:
+            return f"{first}; with the bandwidths that it chooses no m would."
+        return (
+            f"{first}; with the bandwidths that it chooses every m from m* = {self.stability.critical_m:.3f} on would."
+        )
+
+
+@dataclass(frozen=True)
 class Advice:
     """One thing to do.
 
@@ -71,6 +117,8 @@ class Diagnosis:
     Attributes
     ----------
     n_rows, n_columns, n_clusters : int
+    chosen : ChosenFit or None
+        The fit that ``kfrc fit`` makes by default; None if it finds no bandwidths.
     plain : Outlook
         For squared Euclidean distances of standardized columns.
     tuned : Outlook or None
@@ -87,6 +135,7 @@ class Diagnosis:
     n_rows: int
     n_columns: int
     n_clusters: int
+    chosen: ChosenFit | None
     plain: Outlook
     tuned: Outlook | None
     fuzzifier: str
@@ -111,7 +160,8 @@ class Diagnosis:
             )
         else:
             first = "Plain fuzzy c-means does not collapse on these data, whatever m is."
-        return f"{first} {self._tuned_verdict()}"
+        chosen = "" if self.chosen is None else f"{self.chosen.verdict} "
+        return f"{chosen}{first} {self._tuned_verdict()}"
 
     def _tuned_verdict(self) -> str:
         threshold = Fuzzifier.from_name(self.fuzzifier).threshold(self.n_clusters)
@@ -129,18 +179,15 @@ class Diagnosis:
     def advice(self) -> tuple[Advice, ...]:
         """What to do, best first."""
         found = []
+        if self.chosen is not None and not self.chosen.collapsed:
+            found.append(Advice(f"Let kfrc choose bandwidths and m{self._chosen_limit()}.", fit_options=()))
         if self.tuned is not None:
-            found += [
-                Advice(
-                    "Let kfrc choose bandwidths and m. It takes an m below m* of its own bandwidths, if there is one; "
-                    "these need not reach τ, and the fit says from which m on it would collapse.",
-                    fit_options=(),
-                ),
+            found.append(
                 Advice(
                     "Or fix the settings of the tuned bandwidths above: with these bandwidths no m collapses.",
                     fit_options=self.tuned_with,
-                ),
-            ]
+                )
+            )
         else:
             found.append(
                 Advice(
@@ -161,20 +208,29 @@ class Diagnosis:
             )
         return tuple(found)
 
+    def _chosen_limit(self) -> str:
+        if self.chosen is None or self.chosen.stability.stable:
+            return ""
+        critical = f"m* = {self.chosen.stability.critical_m:.3f}"
+        return f": it takes m = {self.chosen.m:g}, below the {critical} from which on its bandwidths collapse"
+
 
 def diagnose(
     data: pd.DataFrame,
     n_clusters: int,
     *,
+    choose: Callable[[], KFRC],
     make: Callable[[float | None], KFRC],
     notes: list[str] | None = None,
 ) -> Diagnosis:
-    """Compute what decides on collapse, for plain distances and for tuned bandwidths.
+    """Compute what decides on collapse: for what ``kfrc fit`` chooses, for plain distances and for tuned bandwidths.
 
     Parameters
     ----------
     data : DataFrame of shape (n_samples, n_features)
     n_clusters : int
+    choose : callable
+        Builds an unfitted KFRC as ``kfrc fit`` does if nothing else is given.
     make : callable
         Builds an unfitted KFRC that looks for bandwidths at a level; None leaves the level to the search.
     notes : list of str, optional
@@ -185,6 +241,7 @@ def diagnose(
     Diagnosis
     """
     notes = [] if notes is None else notes
+    chosen = _chosen_fit(choose(), data, n_clusters)
     plain = _outlook(plain_eigenvalue(standardized(data).to_numpy()), n_clusters)
     try:
         model = _fit_stable(make, data, notes)
@@ -197,12 +254,29 @@ def diagnose(
         n_rows=len(data),
         n_columns=data.shape[1],
         n_clusters=n_clusters,
+        chosen=chosen,
         plain=plain,
         tuned=tuned,
         fuzzifier=model.fuzzifier if isinstance(model.fuzzifier, str) else model.fuzzifier.label,
         best_eigenvalue=best,
         tuned_with=_fit_options(model),
         notes=tuple(notes),
+    )
+
+
+def _chosen_fit(model: KFRC, data: pd.DataFrame, n_clusters: int) -> ChosenFit | None:
+    try:
+        model.fit(data)
+    except InfeasibleBandwidthError:
+        return None
+    stability = model_stability(model)
+    assert stability is not None  # the theory covers KFRC
+    return ChosenFit(
+        _outlook(stability.leading_eigenvalue, n_clusters),
+        stability,
+        model.fuzzifier_.label,
+        float(model.fuzzifier_.m),
+        str(model.status_) == "collapsed",
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from kfrc import __version__
 from kfrc_app.facts.agreement import Agreement
 from kfrc_app.facts.choice import Choice, CountChoice
+from kfrc_app.facts.confidence import Trust
 from kfrc_app.facts.summary import Facts
 from kfrc_app.facts.text import plain
 from kfrc_app.facts.verdicts import HIGH, LOW
@@ -24,6 +26,12 @@ def summary_document(facts: Facts) -> dict[str, Any]:
     -------
     dict
 
+    Notes
+    -----
+    Two numbers say what a column is worth. ``contribution`` is its share in what the partition explains, as
+    ``KFRC.contributions_``, with ``cluster_contributions`` for each cluster. ``importance`` is the paper's W_j ∝ 1/θ_j,
+    as ``KFRC.importance_weights_``, and ``effective_n_columns`` its W_eff: they speak of the bandwidths alone.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -35,6 +43,7 @@ def summary_document(facts: Facts) -> dict[str, Any]:
     ('FCM', 150, None)
     """
     importance = facts.importance
+    standing_out = set() if importance is None else {column.position for column in importance.standing_out}
     document = {
         "version": __version__,
         "command": facts.command,
@@ -45,6 +54,7 @@ def summary_document(facts: Facts) -> dict[str, Any]:
         "n_columns": facts.n_columns,
         "n_clusters": facts.n_clusters,
         **asdict(facts.fit),
+        "confidence": _confidence(facts.trust, facts.ids),
         "stability": None if facts.stability is None else asdict(facts.stability),
         "clusters": [asdict(cluster) for cluster in facts.clusters],
         "largest_memberships": {
@@ -59,6 +69,10 @@ def summary_document(facts: Facts) -> dict[str, Any]:
         else [
             {
                 "name": column.name,
+                "contribution": column.contribution,
+                "cluster_contributions": column.by_cluster,
+                "stands_out": column.position in standing_out,
+                "left_out": not column.used,
                 "bandwidth": column.bandwidth,
                 "in_deviations": column.in_deviations,
                 "importance": column.weight,
@@ -74,6 +88,24 @@ def summary_document(facts: Facts) -> dict[str, Any]:
     return found
 
 
+def _confidence(trust: Trust, ids: Sequence[str]) -> dict[str, Any] | None:
+    """What refits found again; None if nothing was refitted."""
+    if trust.n_refits == 0:
+        return None
+    return {
+        "verdict": trust.verdict,
+        "existence": trust.existence,
+        "partition": trust.partition,
+        "clusters": list(trust.clusters),
+        "n_refits": trust.n_refits,
+        "n_found_again": trust.n_found_again,
+        "n_failed": trust.n_failed,
+        "n_rows_of_refits": trust.n_rows,
+        "n_clusters_of_refits": list(trust.n_clusters_found),
+        "least_stable_rows": [{"id": ids[row.position], "stays": row.stays} for row in trust.unstable_rows],
+    }
+
+
 def _choice(choice: Choice | None, count: CountChoice | None) -> dict[str, Any] | None:
     """What was chosen: settings, the number of clusters, or both; what was given is None."""
     if choice is None and count is None:
@@ -82,16 +114,17 @@ def _choice(choice: Choice | None, count: CountChoice | None) -> dict[str, Any] 
         "n_candidates": None if choice is None else choice.n_candidates,
         "score": None if choice is None else choice.candidates[0]["score"],
         "margin": None if choice is None else choice.margin,
-        "same_partition_without_refit": None if choice is None else choice.same_partition,
         "ties": None if choice is None else choice.n_ties,
         "judged_as": None if choice is None else choice.judge,
         "n_clusters": None if count is None else _numbers(count),
+        "n_clusters_reason": None if count is None else count.reason,
         "candidates": None if choice is None else list(choice.candidates),
     }
 
 
 def _numbers(count: CountChoice) -> list[dict[str, Any]]:
-    return [{name: getattr(found, name) for name in ("n_clusters", "evidence", "wins")} for found in count.numbers]
+    names = ("n_clusters", "evidence", "tolerated", "valley")
+    return [{name: getattr(found, name) for name in names} for found in count.numbers]
 
 
 def _agreement(agreement: Agreement) -> dict[str, Any]:

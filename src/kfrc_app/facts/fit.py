@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.metrics import partition_coefficient
-from kfrc_app.facts.text import count
+from kfrc_app.facts.importance import Importance
+from kfrc_app.facts.text import count, shortened
 
 
 @dataclass(frozen=True)
@@ -98,14 +97,22 @@ def fit_facts(model: FuzzyClusterer) -> Fit:
     )
 
 
-def remarks(model: FuzzyClusterer) -> tuple[str, ...]:
+def remarks(model: FuzzyClusterer, importance: Importance | None = None) -> tuple[str, ...]:
     """What a reader of the result should know of the fit itself."""
     found = []
     if isinstance(model, KFRC):
-        n_constant = 0 if model.log_bandwidths_ is None else int(np.isinf(model.log_bandwidths_).sum())
+        left_out = () if importance is None else importance.left_out
+        n_constant = sum(not column.varies for column in left_out)
         if n_constant:
             verb = "does not vary and was" if n_constant == 1 else "do not vary and were"
             found.append(f"{count(n_constant, 'column')} {verb} left out.")
+        set_aside = [column.name for column in left_out if column.varies]
+        if set_aside:
+            verbs = ("was", "counts") if len(set_aside) == 1 else ("were", "count")
+            found.append(
+                f"{count(len(set_aside), 'column')} {verbs[0]} set aside by the fit and {verbs[1]} for nothing: "
+                f"{shortened(set_aside)}."
+            )
         if model.linear_limit_:
             found.append(
                 "The chosen bandwidths are so large that the kernel acts like weighted squared Euclidean distance: "

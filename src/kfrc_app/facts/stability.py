@@ -42,6 +42,22 @@ class Stability:
     critical_m: float
     stable: bool
 
+    def answer(self, m: float, *, collapsed: bool) -> str:
+        """Can a fit with this m and these bandwidths collapse? ``kfrc fit`` and ``kfrc diagnose`` both say this.
+
+        Examples
+        --------
+        >>> from kfrc_app.facts.stability import Stability
+        >>> Stability(0.15, 0.2, 3.2, False).answer(1.6, collapsed=False)
+        'λ₁ < τ: yes, at every m from m* = 3.200 on with these bandwidths (m = 1.6 was used).'
+        """
+        if collapsed:
+            return "It did: every membership is the same, and nothing was found. The notes say why."
+        if self.stable:
+            return "λ₁ ≥ τ: no. With these bandwidths no value of the fuzzifier m collapses."
+        critical = f"m* = {self.critical_m:.3f}"
+        return f"λ₁ < τ: yes, at every m from {critical} on with these bandwidths (m = {m:g} was used)."
+
 
 @dataclass(frozen=True)
 class FuzzifierOutlook:
@@ -132,7 +148,7 @@ def fuzzifier_outlooks(n_clusters: int, leading: float) -> tuple[FuzzifierOutloo
     outlooks = []
     for name in Fuzzifier.registry:
         t = Fuzzifier.from_name(name)
-        critical = float(t.critical_m(n_clusters, leading))
+        critical = stability(t, n_clusters, leading).critical_m
         low = t.m_range.low
         advised = min(t.m, low + ADVISED_SHARE * (critical - low)) if math.isfinite(critical) else t.m
         threshold = float(t.threshold(n_clusters))

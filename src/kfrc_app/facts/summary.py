@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
+from kfrc.confidence import Confidence
 from kfrc.spectrum import Spectrum, spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 from kfrc_app.facts.agreement import Agreement, Labels, agreement
@@ -27,6 +29,7 @@ from kfrc_app.facts.clusters import (
     cluster_facts,
     largest_memberships,
 )
+from kfrc_app.facts.confidence import Trust, trust_facts
 from kfrc_app.facts.fit import Fit, fit_facts, remarks
 from kfrc_app.facts.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.facts.importance import Importance, importance
@@ -35,6 +38,7 @@ from kfrc_app.facts.profiles import Profiles, cluster_profiles
 from kfrc_app.facts.reliability import Reliability, reliability_facts
 from kfrc_app.facts.search import Search, search_facts
 from kfrc_app.facts.stability import FuzzifierOutlook, Stability, fuzzifier_outlooks, model_stability
+from kfrc_app.facts.text import clean
 
 MAX_POINTS = 3000
 """Rows in pictures; with more a sample is taken."""
@@ -43,6 +47,7 @@ PROFILED_COLUMNS = 100
 """Columns whose profiles are computed, the most important ones."""
 
 _N_EIGENVALUES = 8
+_MAX_TITLE_NAME = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +66,8 @@ class Facts:
         Names of the rows.
     labels : tuple or None
         Known classes; unknown ones are None, NaN or blank.
+    confidence : Confidence or None
+        What refits found again; None if nothing was refitted.
     n_left_out : int
         Rows of the file that are not among the data, because values are missing.
     notes : tuple of str
@@ -73,6 +80,7 @@ class Facts:
     data: pd.DataFrame
     ids: tuple[str, ...]
     labels: tuple[Any, ...] | None
+    confidence: Confidence | None
     n_left_out: int
     notes: tuple[str, ...]
     command: str
@@ -101,6 +109,11 @@ class Facts:
         """Whether the data are a matrix of dissimilarities or kernel values, without columns of their own."""
         return bool(get_tags(self.model).input_tags.pairwise)
 
+    @property
+    def source_name(self) -> str:
+        """Where the data came from, without folders: for a title."""
+        return clean(re.split(r"[/\\]", self.source.rstrip("/\\"))[-1], _MAX_TITLE_NAME) if self.source else ""
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
@@ -114,7 +127,12 @@ class Facts:
     @cached_property
     def remarks(self) -> tuple[str, ...]:
         """What a reader should know of the fit itself, besides the notes."""
-        return remarks(self.model)
+        return remarks(self.model, self.importance)
+
+    @cached_property
+    def trust(self) -> Trust:
+        """Whether the clusters can be trusted."""
+        return trust_facts(self.model, self.confidence, collapsed=self.fit.collapsed and self.n_clusters > 1)
 
     @cached_property
     def stability(self) -> Stability | None:
@@ -146,7 +164,7 @@ class Facts:
     @cached_property
     def importance(self) -> Importance | None:
         """Which columns count."""
-        return importance(self.model, self.names)
+        return importance(self.model, self.names, self.X)
 
     @cached_property
     def choice(self) -> Choice | None:
@@ -232,6 +250,7 @@ def summarize(
     *,
     ids: Sequence[Any] | NDArray[Any] | None = None,
     labels: Labels | None = None,
+    confidence: Confidence | None = None,
     n_left_out: int = 0,
     notes: Sequence[str] = (),
     command: str = "",
@@ -252,6 +271,8 @@ def summarize(
         Names of the rows; the index of ``data`` by default.
     labels : sequence, optional
         Known classes, compared with the clusters; None, NaN and blank text are unknown.
+    confidence : Confidence, optional
+        From :func:`kfrc.confidence.assess`; without it all that is said of trust is that nothing was refitted.
     n_left_out : int, default=0
         Rows of the file that are not among ``data``.
     notes : sequence of str
@@ -296,6 +317,7 @@ def summarize(
         data=frame,
         ids=row_ids,
         labels=known,
+        confidence=confidence,
         n_left_out=n_left_out,
         notes=tuple(notes),
         command=command,

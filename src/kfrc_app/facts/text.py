@@ -66,6 +66,20 @@ def listing(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def shortened(names: Sequence[str], n_shown: int = 10) -> str:
+    """The first of many names, quoted, and how many more there are.
+
+    Examples
+    --------
+    >>> from kfrc_app.facts.text import shortened
+    >>> shortened(["a", "b"]), shortened(["a", "b", "c"], n_shown=1)
+    ('“a” and “b”', '“a” and 2 more')
+    """
+    shown = [f"“{isolate(name)}”" for name in names[:n_shown]]
+    rest = len(names) - len(shown)
+    return listing([*shown, f"{rest:,} more"] if rest else shown)
+
+
 def words(name: str) -> str:
     """The name of a setting as words: "complementary root"."""
     return name.replace("_", " ")

@@ -26,15 +26,26 @@ of them high, on white noise too."""
 HIGH, LOW = MEMBERSHIP[0].least, MEMBERSHIP[1].least
 """From which number on a largest membership is called high, and below which it is called low."""
 
-DOUBTFUL = 0.7
-"""Share of resampled rows, without a refit, below which a reader is warned that the judge changes its mind. There is no
-word for a large share: it is large on white noise as well, because nothing is fitted again."""
+AGAIN = (Grade(0.75, "stable"), Grade(0.6, "doubtful"), Grade(0.0, "dissolved"))
+"""What a cluster is called by its mean Jaccard similarity with refits on other rows, the limits of Hennig (2007); and a
+whole partition by its mean adjusted Rand index with them."""
+
+FOUND_AGAIN = AGAIN[0].least
+"""Adjusted Rand index from which on a single refit is said to have found the partition again."""
+
+CHANCE = 0.05
+"""Largest p-value of "there is only one group" at which groups are said to exist."""
 
 NOTABLE_DIFFERENCE = 0.5
 """Robust standard deviations from the overall median from which a cluster is called high or low in a column."""
 
 ALIKE = 1.05
-"""Ratio of importance up to which columns are said to count alike."""
+"""Ratio of contributions up to which columns are said to count alike."""
+
+STANDS_OUT = 1.5
+"""Times an equal share of the columns in use from which the contribution of a column is said to stand out. Columns of
+noise share what is left, so that few of them get there when others carry the clusters. On white noise some columns do:
+it says in which columns these clusters differ, not that the clusters exist."""
 
 CLOSE_MARGIN = 0.01
 """Lead in score up to which the next candidate is said to be nearly as good."""
@@ -56,6 +67,11 @@ def grade(value: float, grades: tuple[Grade, ...]) -> str:
     ('high', 'middle')
     """
     return next((found.word for found in grades if value >= found.least), grades[-1].word)
+
+
+def existence(p_value: float) -> str:
+    """Whether there is more than one group, in words."""
+    return "groups exist beyond chance" if p_value <= CHANCE else "no sign of more than one group"
 
 
 def fuzziness(membership: float, probability: float) -> str:

@@ -17,16 +17,20 @@ import kfrc
 from kfrc_app.facts import Facts
 from kfrc_app.facts.palette import cluster_colors
 from kfrc_app.facts.text import DASH, clean, count, number, plain, words
-from kfrc_app.facts.verdicts import FEW_ROWS, HIGH, LOW
+from kfrc_app.facts.verdicts import FEW_ROWS, FOUND_AGAIN, HIGH, LOW, STANDS_OUT
 from kfrc_app.report.charts import bar, path_chart, reliability_chart, sparkline
 from kfrc_app.report.pictures import picture_data
 from kfrc_app.report.sentences import (
     choice_introduction,
+    collapse_outlook,
     count_sentences,
     headline,
     margin_sentence,
     reliability_sentences,
 )
+
+CLUSTERS_BESIDE = 8
+"""Clusters whose shares are listed beside those of the columns, at most."""
 
 REPORTED_COLUMNS = 100
 """Columns that are listed, the most important ones."""
@@ -99,7 +103,7 @@ def _sections(facts: Facts) -> dict[str, Any]:
     """The facts under the names of the template."""
     names = (
         *("n_rows", "n_columns", "n_clusters", "fit", "largest_memberships", "stability", "fuzzifiers", "importance"),
-        *("explained", "choice", "cluster_count", "search", "reliability", "agreement"),
+        *("trust", "explained", "choice", "cluster_count", "search", "reliability", "agreement"),
     )
     path = facts.path
     return {name: getattr(facts, name) for name in names} | {
@@ -108,15 +112,22 @@ def _sections(facts: Facts) -> dict[str, Any]:
         "n_shown": len(facts.shown),
         "eigenvalues": [] if facts.eigenvalues is None else facts.eigenvalues.tolist(),
         "columns": () if facts.importance is None else facts.importance.columns[:REPORTED_COLUMNS],
+        "by_cluster": not facts.fit.collapsed and 1 < facts.n_clusters <= CLUSTERS_BESIDE,
+        "stands_out": STANDS_OUT,
         "clusters": _clusters(facts),
         "ambiguous": [
             {"id": facts.ids[row.position], "largest": row.largest, "memberships": row.memberships}
             for row in facts.ambiguous
         ],
+        "unstable_rows": [
+            {"id": facts.ids[row.position], "cluster": int(facts.model.labels_[row.position]), "stays": row.stays}
+            for row in facts.trust.unstable_rows
+        ],
         "profiles": _profiles(facts),
         "n_path_rows": 0 if path is None else len(path.rows),
         "merge_m": math.inf if path is None or path.merge is None else path.merge.m,
         "classes": () if facts.agreement is None else facts.agreement.classes[:_SHOWN_LABELS],
+        "again": FOUND_AGAIN,
         "few_rows": FEW_ROWS,
         "high": HIGH,
         "low": LOW,
@@ -131,9 +142,11 @@ def _sections(facts: Facts) -> dict[str, Any]:
 def _told(facts: Facts) -> dict[str, Any]:
     """The sentences of the page."""
     choice, numbers, reliability = facts.choice, facts.cluster_count, facts.reliability
+    top = headline(facts)
     return {
-        "title": _title(facts),
-        "headline": headline(facts),
+        "title": top.sentence,
+        "headline": top,
+        "collapse": collapse_outlook(facts),
         "introduction": "" if choice is None else choice_introduction(choice),
         "margin": "" if choice is None else margin_sentence(choice),
         "count_sentences": [] if numbers is None else count_sentences(numbers),
@@ -146,9 +159,10 @@ def _charts(facts: Facts) -> dict[str, Any]:
     interval = facts.model.fuzzifier_.m_range
     bounded = math.isfinite(interval.high)
     drawn = facts.reliability is not None and facts.reliability.bins
-    weights = [1.0] if facts.importance is None else [column.weight for column in facts.importance.columns]
+    shares = [1.0] if facts.importance is None else [column.contribution for column in facts.importance.columns]
     behind = [] if facts.cluster_count is None else [found.behind for found in facts.cluster_count.numbers]
     threshold = 0.0 if facts.stability is None else facts.stability.threshold
+    threshold = threshold if math.isfinite(threshold) else 0.0  # every rule with a temperature collapses at some
     largest = max(*([] if facts.eigenvalues is None else facts.eigenvalues.tolist()), threshold, 1e-12)
     return {
         "path_chart": None if facts.path is None else path_chart(facts.path, float(interval.low), bounded),
@@ -156,7 +170,7 @@ def _charts(facts: Facts) -> dict[str, Any]:
         "traces": [] if facts.search is None else [sparkline(start.trace) for start in facts.search.starts],
         "scale": {
             "eigenvalues": 1.05 * largest,
-            "importance": 1.02 * max(weights),
+            "importance": 1.02 * max(shares),
             "evidence": max(*(-value for value in behind if math.isfinite(value)), 1e-12, 0.0),
         },
     }
@@ -213,11 +227,6 @@ def _read(name: str) -> str:
 def _hash(script: str) -> str:
     """Digest by which the content policy of the page admits this script and no other."""
     return "sha256-" + base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
-
-
-def _title(facts: Facts) -> str:
-    clusters = count(facts.n_clusters, "fuzzy cluster")
-    return f"{clusters} in {clean(facts.source, 300)}" if facts.source else clusters
 
 
 def _versions() -> dict[str, str]:

@@ -1,11 +1,13 @@
-"""The facts in sentences: what was found, whether it can collapse, and what speaks against it."""
+"""The facts in sentences: what was found and found again, whether it can collapse, and what speaks against it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from kfrc_app.facts import Facts
 from kfrc_app.facts.choice import Choice, CountChoice
+from kfrc_app.facts.confidence import COLLAPSED, DISSOLVED, DOUBTFUL, NO_GROUPS, STABLE, UNTESTED
 from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.reliability import Reliability
 from kfrc_app.facts.stability import Stability
@@ -30,6 +32,27 @@ _JUDGE_WORDS = {
 }
 
 
+_TONES = {
+    STABLE: "plain",
+    DOUBTFUL: "limited",
+    UNTESTED: "limited",
+    DISSOLVED: "bad",
+    NO_GROUPS: "bad",
+    COLLAPSED: "bad",
+}
+"""How loud the top of the report is, by the verdict."""
+
+
+_COUNT_REASONS = {
+    "no groups": "Tables of a single group look as grouped as this one: there is no sign of more than one group.",
+    "density": "The rows crowd in {chosen} places, of other shapes than mixtures assume: a density says more of them.",
+    "most evidence": "That is the number with the most evidence.",
+    "one standard error": "The most evidence is for {most}; {chosen} is the smallest within a standard error of it.",
+    "separated": "The evidence speaks for more, but then two of the clusters would not be separated: one cut in two.",
+}
+"""Why a number of clusters was taken, see ``KFRC.cluster_count_reason_``."""
+
+
 @dataclass(frozen=True)
 class Headline:
     """The top of the report.
@@ -37,19 +60,70 @@ class Headline:
     Attributes
     ----------
     sentence : str
-        What was found and whether it can collapse.
-    verdict : {"stable", "limited", "collapsed", "trivial"}
+        What was found; groups are claimed only where refits and the test of existence support it.
+    verdict : str
+        That of :class:`kfrc_app.facts.confidence.Trust`.
+    tone : {"plain", "limited", "bad"}
+    lead : str
+        The most important thing that is known.
     points : tuple of str
         What explains it.
     """
 
     sentence: str
     verdict: str
+    tone: str
+    lead: str
     points: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class CollapseOutlook:
+    """Whether the fit can collapse.
+
+    Attributes
+    ----------
+    sentence : str
+    verdict : {"stable", "limited", "collapsed", "trivial"}
+    reason : str
+        The leading eigenvalue against the threshold; empty without a threshold.
+    """
+
+    sentence: str
+    verdict: str
+    reason: str
+
+
 def headline(facts: Facts) -> Headline:
-    """One sentence that says what was found and whether it can collapse, and a few that explain it.
+    """One sentence that says what was found and whether refits found it again, and a few that explain it.
+
+    Parameters
+    ----------
+    facts : Facts
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kfrc import KFRC
+    >>> from kfrc_app.facts import summarize
+    >>> from kfrc_app.report import headline
+    >>> X = load_iris().data
+    >>> headline(summarize(KFRC(3, level=1.0, random_state=0).fit(X), X)).sentence
+    '3 clusters, not fitted again'
+    """
+    trust = facts.trust
+    points = (_memberships(facts), "" if trust.collapsed else _columns(facts.importance), *_doubts(facts))
+    return Headline(
+        sentence=trust.title(facts.source_name),
+        verdict=trust.verdict,
+        tone=_TONES[trust.verdict],
+        lead=trust.sentences[0],
+        points=tuple(sentence for sentence in points if sentence),
+    )
+
+
+def collapse_outlook(facts: Facts) -> CollapseOutlook:
+    """Whether the fit can collapse, and why.
 
     Parameters
     ----------
@@ -61,10 +135,10 @@ def headline(facts: Facts) -> Headline:
     >>> from sklearn.datasets import load_iris
     >>> from kfrc import KFRC
     >>> from kfrc_app.facts import summarize
-    >>> from kfrc_app.report import headline
+    >>> from kfrc_app.report.sentences import collapse_outlook
     >>> X = load_iris().data
-    >>> headline(summarize(KFRC(3, level=1.0, random_state=0).fit(X), X)).sentence
-    '3 clusters; 3 of 4 columns carry the weight; no fuzzifier value collapses them'
+    >>> collapse_outlook(summarize(KFRC(3, level=1.0, random_state=0).fit(X), X)).sentence
+    '3 clusters; 2 of 4 columns stand out; no fuzzifier value collapses them'
     """
     assert facts.stability is not None
     collapsed = facts.fit.collapsed and facts.n_clusters > 1
@@ -72,14 +146,9 @@ def headline(facts: Facts) -> Headline:
         f"no clusters: all memberships are 1/{facts.n_clusters}" if collapsed else count(facts.n_clusters, "cluster")
     ]
     if facts.importance is not None and not collapsed:
-        carrying = max(1, round(facts.importance.effective))
-        columns = count(facts.n_columns, "column")
-        share = f"all {columns}" if carrying == facts.n_columns > 1 else f"{carrying} of {columns}"
-        parts.append(f"{share} {'carries' if carrying == 1 else 'carry'} the weight")
+        parts.append(facts.importance.summary)
     verdict, outlook = _outlook(facts, facts.stability)
-    parts.append(outlook)
-    points = (_memberships(facts), _columns(facts.importance), _stability(facts.stability), *_doubts(facts))
-    return Headline("; ".join(parts), verdict, tuple(sentence for sentence in points if sentence))
+    return CollapseOutlook("; ".join([*parts, outlook]), verdict, _stability(facts.stability))
 
 
 def _outlook(facts: Facts, stability: Stability) -> tuple[str, str]:
@@ -110,16 +179,22 @@ def _columns(importance: Importance | None) -> str:
         return ""
     if importance.alike:
         return "All columns count alike."
-    leading = [f"“{isolate(column.name)}”" for column in importance.columns[:3]]
+    shown = importance.used[:3]
+    share = sum(column.contribution for column in shown)
     return (
-        f"The columns that count most are {listing(leading)}. All weights together amount to "
-        f"{number(importance.effective, 3)} equally important columns out of {importance.n_columns}."
+        f"The clusters differ most in {listing([f'“{isolate(column.name)}”' for column in shown])}: together "
+        f"{100 * share:.0f} % of what tells the clusters apart."
     )
 
 
 def _stability(stability: Stability) -> str:
     if stability.threshold <= 0:
         return ""
+    if math.isinf(stability.threshold):
+        return (
+            f"With these bandwidths all memberships may become equal from a temperature of m* = "
+            f"{number(stability.critical_m, 3)} on."
+        )
     leading, threshold = f"λ₁ = {stability.leading_eigenvalue:.3f}", f"τ = {stability.threshold:.3f}"
     if stability.stable:
         return (
@@ -135,9 +210,9 @@ def _stability(stability: Stability) -> str:
 def _doubts(facts: Facts) -> list[str]:
     """What speaks against believing an automatic choice."""
     doubts = []
-    if facts.choice is not None and facts.choice.doubtful:
-        doubts.append(facts.choice.resampling)
-    if facts.cluster_count is not None and facts.cluster_count.most_evidence == 1:
+    if facts.choice is not None and facts.choice.tie:
+        doubts.append(facts.choice.tie)
+    if facts.cluster_count is not None and facts.cluster_count.chosen == 1:
         doubts.append(count_sentences(facts.cluster_count)[-1])
     return doubts
 
@@ -172,23 +247,12 @@ def margin_sentence(choice: Choice) -> str:
 
 def count_sentences(found: CountChoice) -> list[str]:
     """Why this number of clusters was taken."""
-    chosen, most = found.chosen, found.most_evidence
+    chosen = found.chosen
     taken = (
         f"The judge compared the evidence for {found.numbers[0].n_clusters} to "
-        f"{found.numbers[-1].n_clusters} clusters; {chosen} were taken."
+        f"{found.numbers[-1].n_clusters} clusters; {chosen} {'was' if chosen == 1 else 'were'} taken."
     )
-    if most == chosen:
-        return [taken, "That is the number with the most evidence."]
-    if most == 1:
-        return [
-            taken,
-            "A single cluster explains the data better than any other number: treat the clusters as a way to cut the "
-            "data, not as groups that exist.",
-        ]
-    return [
-        taken,
-        f"The most evidence is for {most}, but {chosen} is the smallest number within one standard error of it.",
-    ]
+    return [taken, _COUNT_REASONS[found.reason].format(chosen=chosen, most=found.most_evidence)]
 
 
 def reliability_sentences(reliability: Reliability) -> list[str]:

@@ -85,13 +85,13 @@ def test_large_data_are_sampled_and_said(model, iris_frame):
     assert "sample of 90 of 150 rows" in display.ax_.get_ylabel()
 
 
-def test_bars_are_the_importance_weights(model, iris_frame):
+def test_bars_are_the_contributions(model, iris_frame):
     display = ImportanceDisplay.from_estimator(model, iris_frame)
     widths = [bar.get_width() for bar in display.bars_]
-    np.testing.assert_allclose(widths, model.importance_weights_[display.order_])
+    np.testing.assert_allclose(widths, model.contributions_[display.order_])
     labels = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert labels[0] == iris_frame.columns[display.order_[0]]
-    assert f"{model.effective_n_features_:.1f} of 4" in display.ax_.get_title("left")
+    assert display.ax_.get_title("left") == f"{(model.contributions_ > 1.5 / 4).sum()} of 4 columns stand out"
 
 
 def test_dollar_signs_in_names_are_not_mathematics(model, iris_frame):
@@ -157,6 +157,6 @@ def test_displays_show_the_facts(model, iris_frame):
     spectrum = SpectrumDisplay.from_estimator(model, iris_frame)
     np.testing.assert_allclose(spectrum.eigenvalues, facts.eigenvalues)
     importance = ImportanceDisplay.from_estimator(model, iris_frame)
-    assert importance.effective_n_features == facts.importance.effective
+    assert importance.order_.tolist() == [column.position for column in facts.importance.columns]
     path = FuzzifierPathDisplay.from_estimator(model, iris_frame).path
     np.testing.assert_array_equal(path.uniformity, facts.path.uniformity)

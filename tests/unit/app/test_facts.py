@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import warnings
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ from sklearn.datasets import load_iris
 
 import kfrc
 from kfrc import FANNY, FCM, FRC, KFRC, MSFCM, NERFCM, VFCM, UniformCollapseWarning
+from kfrc.confidence import Confidence
 from kfrc.fuzzifiers import Fuzzifier, Power
 from kfrc.judges import Judge, Opinion
 from kfrc.metrics import adjusted_mutual_info_score, adjusted_rand_score
@@ -184,21 +186,106 @@ def test_a_collapsed_fit_agrees_with_nothing(iris):
     assert "It did" in terminal(facts)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.7, 0.6999, 0.0])
-def test_a_share_without_a_refit_is_told_as_that_and_earns_no_praise(facts, share):
-    choice = replace(facts.choice, same_partition=share)
-    assert choice.doubtful == (share < 0.7)
+def refitted(partition=0.9, existence=0.01, clusters=(0.9, 0.75, 0.5999), agreements=(1.0, 0.75, 0.7499), **others):
+    """What refits might have found in iris."""
+    agreements = np.array(agreements)
+    given = {
+        "rows": np.linspace(0.5, 1.0, 150),
+        "n_clusters_found": np.full(len(agreements), 3),
+        "n_rows": 100,
+        **others,
+    }
+    return Confidence(
+        partition, np.array(clusters), existence=existence, n_refits=len(agreements), agreements=agreements, **given
+    )
+
+
+def trusted(facts, **found):
+    return replace(facts, confidence=refitted(**found))
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "title"),
+    [
+        ({}, "stable", "3 groups in iris.csv, found again in 2 of 3 refits"),
+        ({"partition": 0.75, "existence": 0.05}, "stable", "3 groups in iris.csv, found again in 2 of 3 refits"),
+        ({"partition": 0.7499}, "doubtful", "Perhaps 3 groups in iris.csv, found again in 2 of 3 refits"),
+        (
+            {"partition": 0.5999},
+            "dissolved",
+            "More than one group in iris.csv, but hardly these 3: found again in 2 of 3 refits",
+        ),
+        ({"existence": 0.0501}, "no groups", "No sign of more than one group in iris.csv"),
+        ({"existence": None}, "stable", "3 clusters in iris.csv, found again in 2 of 3 refits"),
+    ],
+)
+def test_titles_claim_what_refits_and_the_test_support(facts, found, verdict, title):
+    judged = trusted(facts, **found)
+    assert judged.trust.verdict == summary_document(judged)["confidence"]["verdict"] == verdict
+    page, printed = render_html(judged), " ".join(terminal(judged).split())
+    assert f"<title>{title}</title>" in page
+    assert f'<h1 id="headline">{title}</h1>' in page
+    assert f"Can it be trusted? {title}." in printed
+    for sentence in judged.trust.sentences:
+        assert sentence in printed
+        assert sentence in page
+
+
+def test_clusters_have_the_words_of_their_similarity_everywhere(facts):
+    judged = trusted(facts)
+    assert judged.trust.words == ("stable", "stable", "dissolved")
+    assert verdicts.grade(0.7499, verdicts.AGAIN) == verdicts.grade(0.6, verdicts.AGAIN) == "doubtful"
+    assert verdicts.grade(-0.1, verdicts.AGAIN) == "dissolved"
+    printed = terminal(judged)
+    for k, word in enumerate(judged.trust.words):
+        assert re.search(rf"^  {k} +{judged.trust.clusters[k]:.2f}  {word}$", printed, flags=re.MULTILINE)
+    document = summary_document(judged)["confidence"]
+    assert document["clusters"] == [0.9, 0.75, 0.5999]
+    assert [row["id"] for row in document["least_stable_rows"]] == [str(j) for j in range(10)]
+
+
+def test_a_cut_of_one_group_that_is_found_again_is_still_a_cut(facts):
+    told = trusted(facts, existence=0.5).trust.sentences[0]
+    assert "not as groups that exist, although the same cut is found again" in told
+    assert "although" not in trusted(facts, existence=0.5, partition=0.3).trust.sentences[0]
+
+
+def test_failures_and_other_numbers_of_clusters_are_told(facts):
+    told = trusted(facts, n_clusters_found=np.array([0, 2, 3])).trust.sentences
+    assert "1 refit ended with an error and counts as 0." in told
+    assert "Numbers of clusters that the refits found: 2 (1 time) and 3 (1 time)." in told
+    assert len(trusted(facts).trust.sentences) == 2
+
+
+def test_one_cluster_is_not_told_as_groups(facts):
+    one = replace(trusted(facts).trust, n_clusters=1, clusters=(1.0,), existence=0.4)
+    assert one.title("X") == "No sign of more than one group in X"
+    assert "Treat" not in one.sentences[0]
+    assert replace(one, existence=0.01).title("X") == "Signs of more than one group in X, taken as one cluster"
+
+
+def test_without_refits_nothing_is_known(facts):
+    assert facts.trust.verdict == "untested"
+    assert summary_document(facts)["confidence"] is None
+    for text in (terminal(facts), render_html(facts)):
+        assert "Nothing was refitted: whether groups exist" in text
+        assert "3 clusters in iris.csv, not fitted again" in text
+
+
+def test_titles_have_the_name_of_the_file_without_its_folder(facts):
+    for source in ("/some/where/iris.csv", "C:\\some\\iris.csv", "iris.csv"):
+        assert replace(facts, source=source).source_name == "iris.csv"
+    assert replace(facts, source="").trust.title("") == "3 clusters, not fitted again"
+
+
+def test_a_tie_is_told_everywhere(facts):
+    assert facts.choice.tie == ""
     judged = replace(facts)
-    judged.__dict__["choice"] = choice
-    sentence = choice.resampling
-    expected = f"without refitting, the judge prefers the same partition in {100 * share:.0f} % of the resamples"
-    assert f"{expected}: this says nothing about whether groups exist" in sentence
-    assert ("could have led to other clusters" in sentence) == choice.doubtful
+    judged.__dict__["choice"] = replace(facts.choice, n_ties=1)
+    sentence = "It was a tie: another partition describes the data just as well."
+    assert judged.choice.tie == sentence
     for text in (render_html(judged), terminal(judged)):
         assert sentence in " ".join(text.split())
-    assert summary_document(judged)["choice"]["same_partition_without_refit"] == share
-    for text in (sentence, terminal(judged), json.dumps(summary_document(judged))):
-        assert not re.search(r"\bsure|\breliab", text)
 
 
 def test_a_model_that_is_no_mixture_is_not_called_one(facts, iris):
@@ -275,8 +362,8 @@ def test_a_cluster_is_described_by_its_largest_differences():
 
 
 def test_columns_equal_to_three_digits_stay_in_order(facts, model, iris):
-    assert by_importance(np.array([0.1, 0.3004, 0.2999, 0.3])).tolist() == [1, 2, 3, 0]
-    order = by_importance(model.importance_weights_)
+    assert by_importance(np.array([0.1, 0.30004, 0.29999, 0.3])).tolist() == [1, 2, 3, 0]
+    order = by_importance(model.contributions_)
     names = [iris.columns[j] for j in order]
     assert [column.name for column in facts.importance.columns] == names
     assert [column["name"] for column in summary_document(facts)["columns"]] == names
@@ -288,8 +375,71 @@ def test_columns_equal_to_three_digits_stay_in_order(facts, model, iris):
 
 @pytest.mark.parametrize(("largest", "alike"), [(1.05, True), (1.06, False)])
 def test_columns_count_alike_up_to_a_twentieth(facts, largest, alike):
-    columns = [replace(facts.importance.columns[0], weight=w) for w in (largest, 1.0, 0.0)]
+    first = facts.importance.columns[0]
+    columns = [replace(first, contribution=share) for share in (largest, 1.0)]
+    columns.append(replace(first, contribution=0.0, bandwidth=np.inf))
     assert replace(facts.importance, columns=tuple(columns)).alike == alike
+
+
+def test_columns_stand_out_from_one_and_a_half_equal_shares_on(facts):
+    first = facts.importance.columns[0]
+    shares = (0.376, 0.374, 0.25, 0.0)
+    columns = tuple(replace(first, contribution=share, name=str(share)) for share in shares)
+    found = replace(facts.importance, columns=columns)
+    assert [column.name for column in found.standing_out] == ["0.376"]
+    assert found.summary == "1 of 4 columns stands out"
+    unused = replace(first, contribution=0.0, bandwidth=np.inf)
+    assert replace(facts.importance, columns=(*columns, unused)).equal_share == 0.25
+
+
+def test_what_columns_contribute_is_the_same_everywhere(facts, model, iris):
+    columns = facts.importance.columns
+    assert [column.contribution for column in columns] == [model.contributions_[column.position] for column in columns]
+    for column, told in zip(columns, summary_document(facts)["columns"], strict=True):
+        assert told["contribution"] == column.contribution
+        assert told["cluster_contributions"] == model.cluster_contributions_[:, column.position].tolist()
+        assert told["importance"] == model.importance_weights_[column.position]
+        assert told["stands_out"] == (column.contribution > 1.5 / 4)
+        assert not told["left_out"]
+    expected = f"{sum(model.contributions_ > 1.5 / 4)} of 4 columns stand out"
+    assert expected in terminal(facts)
+    assert expected in render_html(facts)
+    assert ImportanceDisplay.from_estimator(model, iris).ax_.get_title("left") == expected
+
+
+def test_clusters_stand_beside_the_columns_where_there_is_room(facts):
+    screen = io.StringIO()
+    show_fit(Console(file=screen, width=130, highlight=False, markup=False), facts)
+    assert "in cluster 2" in screen.getvalue()
+    assert "in cluster 2" not in terminal(facts)
+
+
+def test_columns_that_are_left_out_are_named_with_the_reason():
+    X = np.random.default_rng(1).normal(size=(150, 4))
+    X[:75, 0] += 8
+    X[:, 1], X[:, 2] = 3.0, np.where(np.arange(150) == 7, 1.0, 0.0)
+    frame = pd.DataFrame(X, columns=["signal", "constant", "lone", "noise"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = KFRC(2, level=1.0, m=None, max_anisotropy=5.0, random_state=0).fit(frame)
+    found = summarize(fitted, frame)
+    assert [column.name for column in found.importance.left_out] == ["constant", "lone"]
+    printed, page = terminal(found), render_html(found)
+    assert "left out, they do not vary: “constant”" in printed
+    assert "left out by the fit: “lone”" in printed
+    assert "1 column does not vary and was left out." in page
+    assert "1 column was set aside by the fit and counts for nothing: “lone”." in page
+    assert [told["left_out"] for told in summary_document(found)["columns"]] == [False, False, True, True]
+
+
+def test_a_collapsed_fit_has_no_columns_that_matter():
+    X = np.random.default_rng(1).normal(size=(60, 5))
+    with pytest.warns(UniformCollapseWarning):
+        fitted = KFRC(3, fuzzifier="power", m=9.0, bandwidths=1.0, random_state=0).fit(X)
+    found = summarize(fitted, X)
+    assert "nothing is told apart" in terminal(found)
+    assert "Nothing is told apart" in render_html(found)
+    assert "stand out" not in terminal(found)
 
 
 def test_fuzzier_and_crisper_have_one_threshold():
@@ -393,7 +543,7 @@ def test_dissimilarities_are_not_called_columns(iris):
     R = np.square(iris.to_numpy()[:, None] - iris.to_numpy()[None]).sum(axis=2)
     facts = summarize(FRC(3, metric="precomputed", random_state=0).fit(R), R, source="R.csv")
     assert facts.pairwise
-    assert terminal(facts).startswith("R.csv: 150 rows, dissimilarities, 3 clusters")
+    assert terminal(facts).startswith("R.csv: 150 rows, dissimilarities, cut into 3 clusters")
 
 
 def test_the_terminal_and_the_document_compute_nothing_expensive(model, iris, monkeypatch):
@@ -426,7 +576,7 @@ def test_document_holds_numbers_of_the_model(facts, model):
     document = summary_document(facts)
     assert document["version"] == kfrc.__version__
     assert (document["n_rows"], document["n_columns"], document["n_clusters"]) == (150, 4, 3)
-    assert (document["method"], document["fuzzifier"], document["kernel"]) == ("KFRC", "complementary_root", "sum")
+    assert (document["method"], document["fuzzifier"], document["kernel"]) == ("KFRC", model.fuzzifier_.label, "sum")
     assert (document["m"], document["level"]) == (model.fuzzifier_.m, model.search_.level)
     assert document["objective"] == model.objective_
     assert document["effective_n_columns"] == model.effective_n_features_

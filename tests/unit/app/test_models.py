@@ -19,7 +19,7 @@ class Intruder:
         self.value = 1
 
 
-@pytest.mark.parametrize("kernel", [name for name in Kernel.registry if name != "linear"])
+@pytest.mark.parametrize("kernel", [name for name in Kernel.registry if name not in ("linear", "path")])
 @pytest.mark.parametrize("approximation", ["none", "nystrom"])
 def test_a_loaded_model_predicts_as_before(blobs, tmp_path, kernel, approximation):
     X, _ = blobs
@@ -28,6 +28,16 @@ def test_a_loaded_model_predicts_as_before(blobs, tmp_path, kernel, approximatio
     loaded = load_model(tmp_path / "model.skops")
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded.search_.level == model.search_.level
+
+
+@pytest.mark.parametrize("memberships", ["fuzzy", "posterior"])
+def test_a_loaded_model_with_paths_predicts_as_before(blobs, tmp_path, memberships):
+    X, _ = blobs
+    model = KFRC(3, kernel="path", memberships=memberships, random_state=0).fit(X)
+    (tmp_path / "model.skops").write_bytes(dump_model(model))
+    loaded = load_model(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict_proba(X + 0.01), model.predict_proba(X + 0.01))
+    assert loaded.kernel_ == model.kernel_
 
 
 def test_foreign_types_are_refused(blobs, tmp_path):

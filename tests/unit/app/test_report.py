@@ -11,7 +11,9 @@ from sklearn.datasets import load_iris, load_wine
 
 from kfrc import KFRC, TrivialPartitionWarning, UniformCollapseWarning
 from kfrc.exceptions import NoStructureWarning
+from kfrc.selection.count import Reason
 from kfrc.spectrum import leading_spectrum
+from kfrc_app.cli import render
 from kfrc_app.facts.agreement import has_majority_label
 from kfrc_app.facts.choice import CountCandidate, CountChoice
 from kfrc_app.facts.geometry import sample_rows
@@ -25,6 +27,7 @@ from kfrc_app.report.charts import path_chart, reliability_chart
 from kfrc_app.report.pictures import picture_data
 from kfrc_app.report.sentences import (
     choice_introduction,
+    collapse_outlook,
     count_sentences,
     margin_sentence,
     reliability_sentences,
@@ -90,22 +93,26 @@ def collapsing(wine_frame):
 
 
 def test_headline_states_the_numbers_of_the_model(facts, model):
-    expected = f"3 clusters; {round(model.effective_n_features_)} of 13 columns carry the weight"
-    assert headline(facts).sentence == f"{expected}; no fuzzifier value collapses them"
-    assert headline(facts).verdict == "stable"
+    expected = f"3 clusters; {(model.contributions_ > 1.5 / 13).sum()} of 13 columns stand out"
+    assert collapse_outlook(facts).sentence == f"{expected}; no fuzzifier value collapses them"
+    assert collapse_outlook(facts).verdict == "stable"
+    assert f"{model.eigenvalues_[0]:.3f}" in collapse_outlook(facts).reason
+    assert headline(facts).sentence == "3 clusters in wine.csv, not fitted again"
     text = " ".join(headline(facts).points)
     assert f"{int((model.memberships_.max(axis=1) >= 0.9).sum())} of 178 rows" in text
-    assert f"{model.eigenvalues_[0]:.3f}" in text
 
 
 def test_facts_equal_attributes(facts, model, wine_frame):
     importance = facts.importance
     by_name = {column.name: column for column in importance.columns}
     for j, name in enumerate(wine_frame.columns):
+        assert by_name[name].contribution == model.contributions_[j]
+        assert by_name[name].by_cluster == tuple(model.cluster_contributions_[:, j])
         assert by_name[name].weight == model.importance_weights_[j]
         assert by_name[name].bandwidth == model.bandwidths_[j]
-    weights = [round(column.weight, 3) for column in importance.columns]
-    assert weights == sorted(weights, reverse=True)
+    largest = importance.columns[0].contribution
+    shares = [round(column.contribution / largest, 3) for column in importance.columns]
+    assert shares == sorted(shares, reverse=True)
     assert importance.effective == model.effective_n_features_
     assert facts.eigenvalues[:3].tolist() == model.eigenvalues_.tolist()
     assert facts.stability.threshold == model.threshold_
@@ -202,9 +209,9 @@ def test_path_collapses_where_theory_says(collapsing, wine_frame):
     above = [step for step in path["steps"] if step["m"] > 1.5 * path["critical_m"]]
     assert {step["n_distinct"] for step in below} == {3}
     assert {step["n_distinct"] for step in above} == {1}
-    assert headline(facts).verdict == "limited"
-    assert "no collapse below a fuzzifier of 3.07" in headline(facts).sentence
-    assert "All columns count alike" in " ".join(headline(facts).points)
+    assert collapse_outlook(facts).verdict == "limited"
+    assert "no collapse below a fuzzifier of 3.07" in collapse_outlook(facts).sentence
+    assert "All columns count alike" not in " ".join(headline(facts).points)  # equal bandwidths are no equal shares
     kinds = [mark["kind"] for mark in path_chart(facts.path, low=1.0, bounded=False)["marks"]]
     assert kinds == ["fit", "merge", "collapse"]
     assert "clusters have merged" in render_html(facts)
@@ -215,7 +222,8 @@ def test_a_collapsed_fit_is_called_so(wine_frame):
     with pytest.warns(UniformCollapseWarning):
         model.fit(wine_frame.to_numpy())
     facts = summarize(model, wine_frame)
-    assert headline(facts).sentence == "no clusters: all memberships are 1/3; the fit collapsed"
+    assert collapse_outlook(facts).sentence == "no clusters: all memberships are 1/3; the fit collapsed"
+    assert headline(facts).sentence == "Nothing was found: all memberships are 1/3"
     assert (facts.path.n_distinct[0], facts.path.n_distinct[facts.path.fitted]) == (3, 1)
     assert "Nothing was found" in render_html(facts)
 
@@ -248,7 +256,17 @@ def test_page_is_complete(page, facts):
     assert page.startswith("<!DOCTYPE html>")
     assert page.rstrip().endswith("</html>")
     ids = set(re.findall(r'id="([a-z-]+)"', page))
-    sections = {"clusters", "sphere", "memberships", "ambiguous", "importance", "profiles", "fuzzifier", "spectrum"}
+    sections = {
+        "trust",
+        "clusters",
+        "sphere",
+        "memberships",
+        "ambiguous",
+        "importance",
+        "profiles",
+        "fuzzifier",
+        "spectrum",
+    }
     assert sections | {"search", "comparison", "reproduce", "headline", "m-slider"} <= ids
     assert set(re.findall(r'href="#([a-z-]+)"', page)) <= ids
     for text in ("kfrc fit wine.csv -c 3", "wine.csv", "2 rows left out", f"numpy {np.__version__}"):
@@ -321,7 +339,7 @@ def test_precomputed_kernel_has_no_columns_to_show():
     frame = pd.DataFrame(X @ X.T)
     facts = summarize(KFRC(2, kernel="precomputed", random_state=0).fit(frame.to_numpy()), frame)
     assert facts.importance is None
-    assert headline(facts).sentence.startswith("2 clusters; ")
+    assert collapse_outlook(facts).sentence.startswith("2 clusters; ")
     assert 'id="importance"' not in render_html(facts)
 
 
@@ -330,7 +348,7 @@ def test_one_cluster_is_trivial():
     with pytest.warns(TrivialPartitionWarning):
         model = KFRC(1, random_state=0).fit(iris.to_numpy())
     facts = summarize(model, iris)
-    assert headline(facts).verdict == "trivial"
+    assert collapse_outlook(facts).verdict == "trivial"
     assert facts.path is None
     assert "One cluster" in render_html(facts)
 
@@ -384,11 +402,11 @@ def text_of(page, section):
 def test_choice_equals_attributes(chosen, chosen_facts):
     selection = chosen_facts.choice
     assert selection.n_candidates == len(chosen.selection_["score"])
-    assert (selection.same_partition, selection.margin) == (chosen.selection_support_, chosen.selection_margin_)
+    assert selection.margin == chosen.selection_margin_
     assert selection.judge == chosen.opinion_.name
     assert selection.settings == ("level", "max_anisotropy", "m")
     for k, row in enumerate(selection.candidates):
-        for name in ("score", "wins", "max_anisotropy", "level", "m"):
+        for name in ("score", "max_anisotropy", "level", "m"):
             assert row[name] == chosen.selection_[name][k]
     best = selection.candidates[0]
     assert best["m"] == chosen.fuzzifier_.m
@@ -402,7 +420,6 @@ def test_choice_is_told_in_words(chosen, chosen_facts):
     for words in (
         "No labels were used",
         "mixture model",
-        f"the same partition in {100 * chosen.selection_support_:.0f} % of the resamples",
         f"chosen among {n_candidates} candidates",
         f"The best 10 of {n_candidates} are listed",
         "1 (chosen)",
@@ -447,7 +464,8 @@ def test_number_of_clusters_shows_its_evidence():
     count, table = facts.cluster_count, model.cluster_count_
     assert [row.n_clusters for row in count.numbers] == [1, 2, 3, 4]
     np.testing.assert_allclose([row.behind for row in count.numbers], table["evidence"] - table["evidence"].max())
-    assert [row.wins for row in count.numbers] == table["wins"].tolist()
+    assert [row.valley for row in count.numbers] == table["valley"].tolist()
+    assert count.reason == model.cluster_count_reason_
     assert [row.n_clusters for row in count.numbers if row.chosen] == [model.n_clusters_]
     text = text_of(render_html(facts), "choice")
     assert "The number of clusters" in text
@@ -459,14 +477,22 @@ def test_data_without_clusters_say_so():
     with pytest.warns(NoStructureWarning):
         model = KFRC("auto", max_clusters=3, random_state=0).fit(frame.to_numpy())
     facts = summarize(model, frame)
-    assert "A single cluster explains the data better" in " ".join(headline(facts).points)
-    assert facts.cluster_count.most_evidence == 1
+    assert (facts.cluster_count.chosen, facts.n_clusters) == (1, 1)
+    assert "no sign of more than one group" in render_html(facts) or facts.cluster_count.reason == "most evidence"
 
 
 def test_fewer_clusters_than_the_most_evidence_are_explained():
-    numbers = tuple(CountCandidate(n, 0.0, 0.0, 0.0, n == 2) for n in (1, 2, 3, 4))
-    sentences = count_sentences(CountChoice(numbers, chosen=2, most_evidence=4))
-    assert "2 is the smallest number within one standard error" in sentences[1]
+    numbers = tuple(CountCandidate(n, 0.0, 0.0, True, 0.1, n == 2) for n in (1, 2, 3, 4))
+    sentences = count_sentences(CountChoice(numbers, chosen=2, most_evidence=4, reason="one standard error"))
+    assert "The most evidence is for 4; 2 is the smallest within a standard error" in sentences[1]
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_every_reason_for_a_number_has_words(reason):
+    numbers = tuple(CountCandidate(n, 0.0, 0.0, True, 0.1, n == 2) for n in (1, 2))
+    found = CountChoice(numbers, chosen=2, most_evidence=2, reason=str(reason))
+    assert "{" not in count_sentences(found)[1]
+    assert str(reason) in render._COUNT_REASONS
 
 
 def test_reliability_compares_memberships_with_probabilities(chosen, chosen_facts):

@@ -12,7 +12,7 @@ from kfrc.bandwidth.optimizers.momentum import MomentumAscent
 from kfrc.criteria import Criterion
 from kfrc.kernels import Kernel
 from kfrc.spectrum import leading_spectrum
-from strategies import each, each_name
+from strategies import each, each_name, has_blocks
 
 each_optimizer = each("optimizer", Optimizer)
 TAU = 0.2027
@@ -20,7 +20,7 @@ TAU = 0.2027
 
 @each_optimizer
 @pytest.mark.parametrize("criterion", ["sum", "log_sum", "gap"])
-@each_name("kernel", Kernel)
+@each_name("kernel", Kernel, has_blocks)
 def test_result_describes_the_bandwidths_it_returns(iris, optimizer, criterion, kernel):
     result = select_bandwidths(
         iris, 3, kernel=kernel, criterion=criterion, threshold=TAU, n_starts=2, optimizer=optimizer, random_state=0

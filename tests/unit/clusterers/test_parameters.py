@@ -18,6 +18,7 @@ from kfrc.bandwidth import MomentumAscent, QuasiNewton
 from kfrc.bandwidth.problem import Problem
 from kfrc.judges import Judge, Opinion
 from kfrc.relational import Start
+from kfrc.screening import DependenceScreen
 
 CONTEXTS = {
     "chosen": {},
@@ -51,6 +52,15 @@ class Reported(Start):
         return np.eye(n_clusters)[np.arange(dissimilarity.n_samples) % n_clusters]
 
 
+@dataclass(frozen=True)
+class Heard(DependenceScreen):
+    """Says when it is asked."""
+
+    def examine(self, X):
+        print("the screen was asked")
+        return super().examine(X)
+
+
 OTHER = {
     "n_clusters": 2,
     "kernel": "product",
@@ -60,6 +70,7 @@ OTHER = {
     "max_anisotropy": 2.0,
     "level": 0.3,
     "judge": First(),
+    "screen": Heard(),
     "max_clusters": 4,
     "memberships": "posterior",
     "selection_samples": 25,
@@ -91,6 +102,7 @@ DONE_ANYWAY = {("given bandwidths", "standardize"), ("given Gram matrix", "stand
 """Given bandwidths are in the units of the columns: standardize=False says what is done, and True changes nothing."""
 
 ONLY = {
+    "counted": ("judge", "screen", "max_clusters", "selection_samples", "n_starts", "memberships", "level"),
     "posterior": ("bandwidths", "init", "judge", "max_iter", "n_init", "tol"),
     "counted with given bandwidths": ("judge", "level", "max_anisotropy", "n_starts", "search_samples", "threshold"),
     "landmarks": ("init", "rank"),
@@ -255,7 +267,6 @@ def test_a_failed_fit_leaves_nothing_behind(X):
         ({"memberships": "posterior", "bandwidths": 2.0}, "needs an automatic choice"),
         ({"memberships": "posterior", "judge": First()}, "judge with a model for probabilities, which First has not"),
         ({"memberships": "calibrated"}, 'must be "fuzzy" or "posterior"'),
-        ({"n_clusters": "auto", "kernel": "precomputed"}, "precomputed"),
         ({"memberships": "posterior", "optimizer": "momentum"}, "the momentum optimizer chooses nothing"),
         ({"approximation": "sparse"}, "unknown approximation 'sparse'"),
         ({"rank": -1}, "rank must be at least 1"),

@@ -1,0 +1,205 @@
+"""Which columns an opinion is about, and what the others are worth: evidence to compare sets of columns by."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
+
+from kfrc.judges import Judge, Opinion, PosteriorModel
+from kfrc.mixtures import RIDGE
+from kfrc.screening import Screening
+from kfrc.typing import FloatArray, IntArray
+
+_ROUNDS = 4
+"""Times that the columns of an opinion are revised at most."""
+
+_MAX_GROUPS = 3
+"""Groups of columns that are heard by themselves, the largest ones."""
+
+MAX_VIEWS = 2 + 2 * _MAX_GROUPS
+"""Sets of columns to begin with, at most."""
+
+
+@dataclass(frozen=True)
+class OnColumns:
+    """A model of some columns, for rows with all of them."""
+
+    model: PosteriorModel
+    columns: IntArray
+
+    def posterior(self, X: FloatArray) -> FloatArray:
+        """Probability of every cluster, of shape (n_samples, n_clusters)."""
+        return self.model.posterior(X[:, self.columns])
+
+
+@dataclass(frozen=True)
+class ColumnOpinion:
+    """An opinion on some of the columns, with evidence on all of them.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (k,)
+        What the opinion is about.
+    opinion : Opinion
+        Its evidence counts all columns: those left out are described by one Gaussian. Its model takes rows with all.
+    """
+
+    columns: IntArray
+    opinion: Opinion
+
+    @property
+    def evidence(self) -> float:
+        """Of all columns."""
+        return self.opinion.evidence
+
+
+class ColumnEvidence:
+    """Evidence of opinions on sets of columns of one table.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Columns with mean zero and standard deviation one.
+    screening : Screening
+        Which columns depend on each other.
+    judge : Judge
+        One whose evidence is no density sees all columns only.
+    """
+
+    def __init__(self, X: FloatArray, screening: Screening, judge: Judge) -> None:
+        self.X = X
+        self.judge = judge
+        self.screening = screening
+        self._dependent = screening.dependent
+        self._backgrounds: dict[bytes, tuple[FloatArray, int]] = {}
+
+    def views(self) -> list[IntArray]:
+        """Sets of columns to begin with: the relevant ones, all, each group that hangs together, and all without it.
+
+        Two groups of columns that do not depend on each other tell of two different things: noise that columns share,
+        for instance, and clusters.
+        """
+        relevant = self.screening.relevant
+        everything = np.arange(len(relevant))
+        if not self.judge.has_density:
+            return [everything]
+        groups = sorted(self.screening.components(), key=len, reverse=True)[:_MAX_GROUPS]
+        if len(groups) < 2:
+            groups = []
+        rest = [np.setdiff1d(everything, group) for group in groups]
+        views = [np.flatnonzero(relevant), everything, *groups, *rest]
+        return [view for k, view in enumerate(views) if not any(np.array_equal(view, other) for other in views[:k])]
+
+    def opinions(self, columns: IntArray, partitions: list[FloatArray]) -> list[ColumnOpinion]:
+        """What the judge makes of partitions when it sees these columns, the best first."""
+        seen = np.ascontiguousarray(self.X[:, columns])
+        return [self.on_all_columns(columns, opinion) for opinion in self.judge.examine(seen, partitions)]
+
+    def on_all_columns(self, columns: IntArray, opinion: Opinion) -> ColumnOpinion:
+        """An opinion on some columns with the evidence of the others added, and a model that takes rows with all."""
+        background, n_parameters = self.background(columns)
+        complete = replace(
+            opinion,
+            evidence=opinion.evidence + float(background.sum()),
+            row_evidence=opinion.row_evidence + background,
+            model=None if opinion.model is None else OnColumns(opinion.model, columns),
+            n_parameters=opinion.n_parameters + n_parameters,
+        )
+        return ColumnOpinion(columns, complete)
+
+    def of_one_cluster(self) -> ColumnOpinion:
+        """The best description without clusters: a single component, or the columns as if none were seen."""
+        n_samples, n_features = self.X.shape
+        everything, one = np.arange(n_features), np.ones((n_samples, 1))
+        single = self.opinions(everything, [one])[0]
+        background, n_parameters = self.background(everything[:0])
+        if not self.judge.has_density or background.sum() <= single.evidence:
+            return single
+        return ColumnOpinion(
+            everything, Opinion("gaussian", float(background.sum()), one, background, n_parameters=n_parameters)
+        )
+
+    def refined(self, best: ColumnOpinion) -> ColumnOpinion:
+        """The opinion with other columns, as long as that raises the evidence.
+
+        Columns in which the clusters differ by more than chance pays for are the next to be seen, alone or with those
+        that are seen already. A group of columns that hang together may be left out as a whole.
+        """
+        groups = self.screening.components()
+        groups = groups if len(groups) > 1 else []
+        for _ in range(_ROUNDS if self.judge.has_density else 0):
+            differing = np.flatnonzero(self._gains(best.opinion.posterior) > 0)
+            sets = [differing, np.union1d(differing, best.columns)]
+            sets += [np.setdiff1d(best.columns, group) for group in groups if np.isin(group, best.columns).any()]
+            trials = {tuple(columns.tolist()) for columns in sets if len(columns)} - {tuple(best.columns.tolist())}
+            better = [self.opinions(np.array(columns), [best.opinion.posterior])[0] for columns in sorted(trials)]
+            better = [trial for trial in better if trial.evidence > best.evidence]
+            if not better:
+                break
+            best = max(better, key=lambda trial: trial.evidence)
+        return best
+
+    def _gains(self, posterior: FloatArray) -> FloatArray:
+        """Log-likelihood that different means of the clusters gain in each column, less half its price in BIC."""
+        n_samples, n_clusters = posterior.shape
+        sizes = np.maximum(posterior.sum(axis=0), _LEAST_SIZE)
+        means = (posterior.T @ self.X) / sizes[:, None]
+        between = (sizes[:, None] * means**2).sum(axis=0) / np.square(self.X).sum(axis=0)
+        unexplained = np.maximum(1.0 - between, RIDGE)
+        return -0.5 * n_samples * np.log(unexplained) - 0.5 * (n_clusters - 1) * math.log(n_samples)
+
+    def background(self, seen: IntArray) -> tuple[FloatArray, int]:
+        """Evidence, row by row, of the columns that are not seen, and how many parameters it has paid for.
+
+        Columns that hang together are described by a Gaussian with full covariance, alone or given those that are
+        seen, or by independent ones, whichever the Bayesian information criterion prefers.
+        """
+        if seen.tobytes() not in self._backgrounds:
+            self._backgrounds[seen.tobytes()] = self._describe_rest(seen)
+        return self._backgrounds[seen.tobytes()]
+
+    def _describe_rest(self, seen: IntArray) -> tuple[FloatArray, int]:
+        rest = np.setdiff1d(np.arange(self.X.shape[1]), seen)
+        rows, n_parameters = np.zeros(len(self.X)), 0
+        if not len(rest):
+            return rows, n_parameters
+        _, member = connected_components(self._dependent[np.ix_(rest, rest)], directed=False)
+        for k in range(member.max() + 1):
+            group = rest[member == k]
+            tied_to = seen[self._dependent[np.ix_(group, seen)].any(axis=0)]
+            sets = [given for given in (tied_to[:0], tied_to) if 1 < len(given) + len(group) < 0.5 * len(self.X)]
+            options = [_independent(self.X[:, group]), *(_joint(self.X[:, group], self.X[:, given]) for given in sets)]
+            log_densities, paid = max(options, key=lambda option: _bic(*option))
+            rows += log_densities - 0.5 * paid * math.log(len(self.X)) / len(self.X)
+            n_parameters += paid
+        return rows, n_parameters
+
+
+_LEAST_SIZE = 1e-10
+"""Rows in a cluster below which its mean is that of nothing."""
+
+
+def _bic(log_densities: FloatArray, n_parameters: int) -> float:
+    return float(log_densities.sum()) - 0.5 * n_parameters * math.log(len(log_densities))
+
+
+def _independent(X: FloatArray) -> tuple[FloatArray, int]:
+    """Log-densities of rows with independent Gaussian columns, and the number of parameters."""
+    variances = X.var(axis=0) + RIDGE
+    rows = -0.5 * (np.square(X - X.mean(axis=0)) / variances + np.log(2.0 * math.pi * variances)).sum(axis=1)
+    return rows, 2 * X.shape[1]
+
+
+def _joint(X: FloatArray, given: FloatArray) -> tuple[FloatArray, int]:
+    """Log-densities of rows with jointly Gaussian columns, a linear function of other columns, and the parameters."""
+    (n_samples, n_features), design = X.shape, np.column_stack([np.ones(len(X)), given])
+    residuals = X - design @ np.linalg.lstsq(design, X, rcond=None)[0]
+    factor = cho_factor(residuals.T @ residuals / n_samples + RIDGE * np.eye(n_features), lower=True)
+    distances = np.einsum("jd,dj->j", residuals, cho_solve(factor, residuals.T))
+    log_volume = float(np.log(np.diagonal(factor[0])).sum())
+    n_parameters = n_features * design.shape[1] + n_features * (n_features + 1) // 2
+    return -0.5 * (distances + n_features * math.log(2.0 * math.pi)) - log_volume, n_parameters

@@ -1,0 +1,193 @@
+"""Whether a fit can be trusted: what refits on other rows found again, whether groups exist, and the words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kfrc.clusterers import FuzzyClusterer
+from kfrc.confidence import Confidence
+from kfrc_app.facts.text import count, listing, number
+from kfrc_app.facts.verdicts import AGAIN, CHANCE, FOUND_AGAIN, existence, grade
+
+N_UNSTABLE_ROWS = 10
+"""Rows that are listed, those that stay in their cluster least often."""
+
+STABLE, DOUBTFUL, DISSOLVED = (found.word for found in AGAIN)
+UNTESTED, COLLAPSED, NO_GROUPS = "untested", "collapsed", "no groups"
+
+
+@dataclass(frozen=True)
+class UnstableRow:
+    """A row that often leaves its cluster.
+
+    Attributes
+    ----------
+    position : int
+        Among the rows of the table.
+    stays : float
+        Share of the refits in which it stays.
+    """
+
+    position: int
+    stays: float
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What speaks for the clusters, and what against them.
+
+    Attributes
+    ----------
+    n_clusters : int
+    collapsed : bool
+    n_refits : int
+        0 if nothing was refitted; the numbers below are then None or empty.
+    n_failed, n_found_again : int
+        Refits that ended with an error, and those that found the partition again.
+    n_rows, n_all_rows : int
+        Rows that each refit saw, and all rows.
+    partition : float or None
+        Mean adjusted Rand index with the refits.
+    clusters : tuple of float
+        Mean Jaccard similarity of each cluster with the most similar one of each refit.
+    existence : float or None
+        p-value of "there is only one group".
+    n_clusters_found : tuple of int
+        How many clusters each refit found; 0 if it failed.
+    unstable_rows : tuple of UnstableRow
+        Those below the grade of stable, the least stable first.
+    """
+
+    n_clusters: int
+    collapsed: bool
+    n_refits: int
+    n_failed: int
+    n_found_again: int
+    n_rows: int
+    n_all_rows: int
+    partition: float | None
+    clusters: tuple[float, ...]
+    existence: float | None
+    n_clusters_found: tuple[int, ...]
+    unstable_rows: tuple[UnstableRow, ...]
+
+    @property
+    def verdict(self) -> str:
+        """In one word: "untested", "collapsed", "no groups", or the grade of the partition."""
+        if self.collapsed:
+            return COLLAPSED
+        if self.existence is not None and self.existence > CHANCE:
+            return NO_GROUPS
+        return UNTESTED if self.partition is None else grade(self.partition, AGAIN)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What each cluster is called."""
+        return tuple(grade(similarity, AGAIN) for similarity in self.clusters)
+
+    def title(self, source: str = "") -> str:
+        """The first thing that is said: groups are claimed only where they exist beyond chance and are found again."""
+        where = f" in {source}" if source else ""
+        clusters = count(self.n_clusters, "cluster")
+        again = f"found again in {self.n_found_again} of {count(self.n_refits, 'refit')}"
+        if self.verdict == COLLAPSED:
+            return f"Nothing was found{where}: all memberships are 1/{self.n_clusters}"
+        if self.verdict == NO_GROUPS:
+            return f"No sign of more than one group{where}"
+        if self.verdict == UNTESTED:
+            return f"{clusters}{where}, not fitted again"
+        if self.existence is None:
+            return f"{clusters}{where}, {again}"
+        if self.n_clusters == 1:
+            return f"Signs of more than one group{where}, taken as one cluster"
+        if self.verdict == DISSOLVED:
+            return f"More than one group{where}, but hardly these {self.n_clusters}: {again}"
+        groups = f"{self.n_clusters} groups{where}, {again}"
+        return groups if self.verdict == STABLE else f"Perhaps {groups}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is known, one thing after the other; the first is the most important."""
+        if self.n_refits == 0:
+            return (
+                "Nothing was refitted: whether groups exist, and whether other rows would lead to the same clusters, "
+                "is not known.",
+            )
+        told = (self._existence, self._refits, self._failures, self._numbers)
+        return tuple(sentence for sentence in told if sentence)
+
+    @property
+    def _existence(self) -> str:
+        if self.existence is None:
+            return "Whether groups exist was not tested."
+        tested = f"“There is only one group” has a p-value of {number(self.existence, 2)}: {existence(self.existence)}"
+        if self.existence <= CHANCE or self.n_clusters == 1:
+            return f"{tested}."
+        cut = f"{tested}. Treat the {self.n_clusters} clusters as a way to cut the data, not as groups that exist"
+        if self.partition is not None and self.partition >= FOUND_AGAIN:
+            return f"{cut}, although the same cut is found again: one group can be cut in the same place each time."
+        return f"{cut}."
+
+    @property
+    def _refits(self) -> str:
+        if self.collapsed:
+            return "The fit collapsed, so there is nothing that refits could find again."
+        assert self.partition is not None
+        rows = f"{self.n_rows:,} of {count(self.n_all_rows, 'row')}"
+        return (
+            f"The whole procedure was fitted again {count(self.n_refits, 'time')}, each time on {rows}: "
+            f"{self.n_found_again} of {self.n_refits} found the partition again (adjusted Rand index of "
+            f"{FOUND_AGAIN:g} or more; mean {self.partition:.2f}, {grade(self.partition, AGAIN)})."
+        )
+
+    @property
+    def _failures(self) -> str:
+        if not self.n_failed:
+            return ""
+        verb = "counts" if self.n_failed == 1 else "count"
+        return f"{count(self.n_failed, 'refit')} ended with an error and {verb} as 0."
+
+    @property
+    def _numbers(self) -> str:
+        """How many clusters the refits found, if that differs."""
+        found = [n for n in self.n_clusters_found if n]
+        if set(found) <= {self.n_clusters}:
+            return ""
+        numbers, times = np.unique(found, return_counts=True)
+        told = [f"{n} ({count(t, 'time')})" for n, t in zip(numbers.tolist(), times.tolist(), strict=True)]
+        return f"Numbers of clusters that the refits found: {listing(told)}."
+
+
+def trust_facts(model: FuzzyClusterer, confidence: Confidence | None, *, collapsed: bool) -> Trust:
+    """What is known of how far a fit can be trusted; without a confidence that nothing was refitted.
+
+    Parameters
+    ----------
+    model : FuzzyClusterer
+        Fitted.
+    confidence : Confidence or None
+        From :func:`kfrc.confidence.assess`.
+    collapsed : bool
+    """
+    n_all_rows, n_clusters = model.memberships_.shape
+    if confidence is None:
+        return Trust(n_clusters, collapsed, 0, 0, 0, 0, n_all_rows, None, (), None, (), ())
+    order = np.argsort(confidence.rows, kind="stable")[:N_UNSTABLE_ROWS]
+    return Trust(
+        n_clusters=n_clusters,
+        collapsed=collapsed,
+        n_refits=confidence.n_refits,
+        n_failed=confidence.n_failed,
+        n_found_again=int((confidence.agreements >= FOUND_AGAIN).sum()),
+        n_rows=confidence.n_rows,
+        n_all_rows=n_all_rows,
+        partition=confidence.partition,
+        clusters=tuple(confidence.clusters.tolist()),
+        existence=confidence.existence,
+        n_clusters_found=tuple(confidence.n_clusters_found.tolist()),
+        unstable_rows=tuple(
+            UnstableRow(j, float(confidence.rows[j])) for j in order.tolist() if confidence.rows[j] < FOUND_AGAIN
+        ),
+    )

@@ -1,0 +1,95 @@
+"""Evidence on sets of columns, and whether clusters are separated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kfrc._numerics import standardize
+from kfrc.judges import MixtureJudge
+from kfrc.screening import DependenceScreen
+from kfrc.selection.columns import ColumnEvidence
+from kfrc.selection.separation import deepest_bridge
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return np.arange(150) % 3
+
+
+@pytest.fixture(scope="module")
+def X(labels):
+    """Two columns with groups, three that share noise, one by itself."""
+    rng = np.random.default_rng(0)
+    groups = 5.0 * np.eye(3)[labels][:, :2] + rng.standard_normal((150, 2))
+    shared = rng.standard_normal((150, 1)) + 0.5 * rng.standard_normal((150, 3))
+    return standardize(np.hstack([groups, shared, rng.standard_normal((150, 1))]))
+
+
+@pytest.fixture(scope="module")
+def evidence(X):
+    return ColumnEvidence(X, DependenceScreen().examine(X), MixtureJudge())
+
+
+def test_groups_of_columns_are_heard_by_themselves(evidence):
+    assert [view.tolist() for view in evidence.views()] == [
+        [0, 1, 2, 3, 4],
+        [0, 1, 2, 3, 4, 5],
+        [2, 3, 4],
+        [0, 1],
+        [0, 1, 5],
+        [2, 3, 4, 5],
+    ]
+
+
+def test_evidence_counts_all_columns_and_the_right_ones_have_most(evidence, labels):
+    partition = [np.eye(3)[labels]]
+    right, wrong, everything = (evidence.opinions(np.array(c), partition)[0] for c in ([0, 1], [2, 3, 4], range(6)))
+    assert right.evidence > max(wrong.evidence, everything.evidence)
+    for found in (right, everything):
+        assert found.opinion.row_evidence.sum() == pytest.approx(found.evidence)
+        assert_allclose(found.opinion.model.posterior(evidence.X), found.opinion.posterior, atol=1e-9)
+
+
+@pytest.mark.parametrize("start", [range(6), [0, 2, 3, 4], [0]])
+def test_revision_ends_at_the_columns_with_groups(evidence, labels, start):
+    first = evidence.opinions(np.array(start), [np.eye(3)[labels]])[0]
+    refined = evidence.refined(first)
+    assert_array_equal(refined.columns, [0, 1])
+    assert refined.evidence > first.evidence
+
+
+def test_columns_that_hang_together_are_described_together(evidence, X):
+    rows, n_parameters = evidence.background(np.array([0, 1]))
+    shared = X[:, 2:5]
+    covariance = np.cov(shared.T, bias=True) + 1e-3 * np.eye(3)
+    exact = -0.5 * (
+        np.einsum("jd,de,je->j", shared - shared.mean(axis=0), np.linalg.inv(covariance), shared - shared.mean(axis=0))
+        + np.linalg.slogdet(2 * np.pi * covariance)[1]
+    )
+    single = X[:, 5]
+    exact += -0.5 * ((single - single.mean()) ** 2 / (single.var() + 1e-3) + np.log(2 * np.pi * (single.var() + 1e-3)))
+    assert n_parameters == 9 + 2
+    assert_allclose(rows, exact - 0.5 * 11 * np.log(150) / 150, atol=1e-9)
+
+
+def test_noise_is_described_best_by_one_cluster():
+    X = standardize(np.random.default_rng(1).standard_normal((100, 4)))
+    evidence = ColumnEvidence(X, DependenceScreen().examine(X), MixtureJudge())
+    one = evidence.of_one_cluster()
+    two = evidence.opinions(np.arange(4), [np.eye(2)[(X[:, 0] > 0).astype(int)]])[0]
+    assert one.evidence > two.evidence
+
+
+def test_a_small_cluster_beside_a_large_one_is_separated():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.standard_normal(500), 6 + 0.3 * rng.standard_normal(15)])[:, None]
+    assert deepest_bridge(X, np.eye(2)[(X[:, 0] > 3).astype(int)]) < 0.3
+    assert deepest_bridge(X, np.eye(2)[(X[:, 0] > 0).astype(int)]) > 0.6
+
+
+def test_one_cluster_and_lone_rows():
+    X = np.arange(5.0)[:, None]
+    assert deepest_bridge(X, np.ones((5, 1))) == 0.0
+    assert deepest_bridge(X, np.eye(2)[[0, 0, 0, 0, 1]]) == 1.0
