@@ -44,7 +44,7 @@ class SpectrumDisplay(Display):
     >>> from kfrc import KFRC
     >>> from kfrc_app.displays import SpectrumDisplay
     >>> X = load_iris().data
-    >>> SpectrumDisplay.from_estimator(KFRC(3, level=1.0, random_state=0).fit(X), X).ax_.get_title("left")
+    >>> SpectrumDisplay.from_estimator(KFRC(3, level=1.0, m=1.5, random_state=0).fit(X), X).ax_.get_title("left")
     'no fuzzifier value collapses'
     """
 

@@ -303,7 +303,8 @@ def summarize(
     >>> from kfrc import KFRC
     >>> from kfrc_app.facts import summarize
     >>> iris = load_iris(as_frame=True)
-    >>> facts = summarize(KFRC(3, level=1.0, random_state=0).fit(iris.data), iris.data, labels=iris.target)
+    >>> model = KFRC(3, level=1.0, m=1.5, random_state=0).fit(iris.data)
+    >>> facts = summarize(model, iris.data, labels=iris.target)
     >>> facts.importance.columns[0].name, facts.stability.stable, facts.agreement.n_known
     ('petal length (cm)', True, 150)
     """

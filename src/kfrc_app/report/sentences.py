@@ -137,7 +137,7 @@ def collapse_outlook(facts: Facts) -> CollapseOutlook:
     >>> from kfrc_app.facts import summarize
     >>> from kfrc_app.report.sentences import collapse_outlook
     >>> X = load_iris().data
-    >>> collapse_outlook(summarize(KFRC(3, level=1.0, random_state=0).fit(X), X)).sentence
+    >>> collapse_outlook(summarize(KFRC(3, level=1.0, m=1.5, random_state=0).fit(X), X)).sentence
     '3 clusters; 2 of 4 columns stand out; no fuzzifier value collapses them'
     """
     assert facts.stability is not None

@@ -346,7 +346,7 @@ class Recorder:
         (FRC(3, n_init=2, random_state=0), 2),
         (KFRC.paper(3, n_starts=2, n_init=3, optimizer="lbfgs", random_state=0), 5),
         (KFRC(3, n_starts=2, random_state=0), 3 + 3),  # three anisotropies, then judging, comparing, clustering
-        (KFRC("auto", max_clusters=4, n_starts=2, random_state=0), 3 + 3 + 3),
+        (KFRC("auto", max_clusters=4, n_starts=2, random_state=0), 3 + 1 + 3 + 3),  # three numbers, existence, as above
     ],
     ids=["FRC", "KFRC.paper", "KFRC", "number of clusters"],
 )
