@@ -9,8 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.stats import ks_2samp, spearmanr
 
-from kfrc import existence
 from kfrc.existence import test_existence
+from kfrc.existence.one_group import OneGroup
+from kfrc.existence.statistic import cut_tree
 from kfrc.simulation import make_shape_dataset
 from kfrc.unimodal import ContinuousMargin, DiscreteMargin, fit_margin
 
@@ -76,15 +77,15 @@ def test_the_null_keeps_rank_correlations(discrete):
     rng = np.random.default_rng(0)
     X = rng.multivariate_normal(np.zeros(3), [[1, 0.8, 0], [0.8, 1, -0.4], [0, -0.4, 1]], size=400)
     X = np.clip(X.round(), -2, 2) if discrete else np.exp(X)
-    drawn = existence._Null.fit(X).draw(20_000, rng)
+    drawn = OneGroup.fit(X).draw(20_000, rng)
     assert_allclose(spearmanr(drawn).statistic, spearmanr(X).statistic, atol=0.04)
 
 
 def test_dependent_tails_are_seen():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 4))
-    assert existence._Null.fit(X).degrees >= 15
-    assert existence._Null.fit(X / np.sqrt(rng.chisquare(3, (300, 1)) / 3)).degrees <= 5
+    assert OneGroup.fit(X).degrees >= 15
+    assert OneGroup.fit(X / np.sqrt(rng.chisquare(3, (300, 1)) / 3)).degrees <= 5
 
 
 def test_tables_without_groups_are_not_all_rejected():
@@ -181,7 +182,7 @@ def test_awkward_tables_have_an_answer(name):
 def test_cuts_of_a_hierarchy_are_those_of_scipy():
     tree = ward(np.random.default_rng(0).standard_normal((30, 2)))
     for n_clusters in (2, 3, 6):
-        ours, theirs = existence._cut(tree, n_clusters), fcluster(tree, n_clusters, "maxclust")
+        ours, theirs = cut_tree(tree, n_clusters), fcluster(tree, n_clusters, "maxclust")
         assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == n_clusters
 
 
@@ -190,5 +191,5 @@ def test_groups_that_a_common_factor_drowns_exist_all_the_same():
     shape = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])[np.arange(160) % 4] * 0.5
     factor = 3.0 * rng.standard_normal((160, 1))
     X = factor + shape @ np.array([[1, -1, 0, 0], [0, 0, 1, -1]]) + 0.12 * rng.standard_normal((160, 4))
-    assert existence.test_existence(X, n_draws=19, random_state=0).p_value == 0.05
-    assert existence.test_existence(factor + rng.standard_normal((160, 4)), n_draws=19, random_state=0).p_value > 0.05
+    assert test_existence(X, n_draws=19, random_state=0).p_value == 0.05
+    assert test_existence(factor + rng.standard_normal((160, 4)), n_draws=19, random_state=0).p_value > 0.05

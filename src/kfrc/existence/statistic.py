@@ -1,36 +1,20 @@
-"""Is there more than one group at all? A test against tables of one group with the same columns and correlations."""
+"""How grouped a table looks: evidence for several groups over one, on the columns where it is largest."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from scipy.cluster.hierarchy import ward
 from scipy.spatial.distance import pdist, squareform
-from scipy.special import chdtrc, gammaln, ndtr, stdtr, stdtrit
+from scipy.special import chdtrc
 from scipy.stats import rankdata
-from sklearn.covariance import ledoit_wolf_shrinkage
 
-from kfrc._numerics import as_generator, standardize, symmetrize
-from kfrc._validation import check_data, check_positive_int
+from kfrc._numerics import standardize
 from kfrc.mixtures import RIDGE, Diagonal, Mixture, MixtureKind, Tied, TiedDiagonal, resolution
-from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
-from kfrc.unimodal import Margin, fit_margin
-
-N_DRAWS = 59
-"""Tables drawn: enough for p = .05 with two of them beyond the data, two seconds of computing at 200 × 10."""
-
-LEVEL = 0.05
-"""Drawing stops when p can no longer be as small as this."""
-
-_MAX_ROWS = 400
-"""Rows looked at, drawn at random from longer tables: hierarchies and densities need all their distances."""
-
-_MIN_ROWS = 8
-"""Fewer rows say nothing about groups."""
+from kfrc.typing import FloatArray, IntArray
+from kfrc.unimodal import fit_margin
 
 _MAX_COLUMNS = 60
 """Columns looked at, the most dependent ones of wider tables."""
@@ -64,212 +48,8 @@ _BANDWIDTHS = (0.15, 0.2, 0.3, 0.4)
 _BACKGROUND = 1e-3
 """Added to that density, about what a normal one has at three standard deviations: lone rows must not rule."""
 
-_DEGREES = (math.inf, 30.0, 15.0, 8.0, 5.0, 3.0, 2.0)
-"""Degrees of freedom tried for the copula: rows far out in one column may be so in others, in a single group."""
 
-_SHRINKAGE = 0.5
-"""Of the intensity of Ledoit and Wolf: all of it makes draws rounder than the table, which then looks grouped."""
-
-_EIGENVALUE_FLOOR = 1e-6
-"""Of the correlation matrix: copies of a column stay copies, and the copula has a density."""
-
-
-@dataclass(frozen=True)
-class Existence:
-    """Whether a table has more than one group.
-
-    Attributes
-    ----------
-    p_value : float
-        Share of tables without groups that look at least as grouped as the table. Small: there are groups.
-    statistic : float
-        Evidence for several groups over one group, in natural logarithms.
-    null : ndarray of shape (n_draws,)
-        The same for the tables without groups.
-    n_draws : int
-        How many of them were drawn; fewer than asked for if p could no longer be small.
-    """
-
-    p_value: float
-    statistic: float
-    null: FloatArray
-    n_draws: int
-
-
-def test_existence(
-    X: ArrayLike,
-    *,
-    n_draws: int = N_DRAWS,
-    random_state: RandomStateLike = None,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-) -> Existence:
-    """Test whether a table has more than one group.
-
-    Tables without groups are drawn with the correlations of the columns and with the distribution of each column, made
-    unimodal. On the table and on each draw the same statistic is computed: the evidence of the best of several
-    mixtures, or of a density, over a single component; on all columns and on those that seem to matter.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Numbers in any units. Columns that do not vary are left out.
-    n_draws : int
-        Tables to draw at most.
-    random_state : int, RandomState, Generator or None
-    n_jobs : int, optional
-        Draws computed at the same time; the result does not depend on it.
-    progress : callable, optional
-        Called with a text after each draw.
-
-    Returns
-    -------
-    Existence
-
-    Notes
-    -----
-    Drawing stops at the h-th draw beyond the table, h = 5 % of ``n_draws + 1``; then p is h over the number of draws.
-    Otherwise it is (1 + number beyond) / (1 + n_draws). Both are valid p-values [1]_.
-
-    References
-    ----------
-    .. [1] J. Besag and P. Clifford (1991). Sequential Monte Carlo p-values. Biometrika 78(2).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kfrc.existence import test_existence
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 3))
-    >>> test_existence(X, n_draws=19, random_state=0).p_value > 0.05
-    True
-    >>> X[:30] += 4
-    >>> test_existence(X, n_draws=19, random_state=0).p_value
-    0.05
-    """
-    X = check_data(X)
-    n_draws = check_positive_int(n_draws, "n_draws")
-    rng = as_generator(random_state)
-    if len(X) > _MAX_ROWS:
-        X = X[np.sort(rng.choice(len(X), _MAX_ROWS, replace=False))]
-    X = _canonical(X)
-    if len(X) < _MIN_ROWS or X.shape[1] == 0:
-        return Existence(1.0, 0.0, np.empty(0), 0)
-    statistic, null = _statistic(X), _Null.fit(X)
-    stop = max(1, math.floor(LEVEL * (n_draws + 1)))
-    draws: list[float] = []
-    beyond = 0
-    for value in _evaluate(null, len(X), rng.spawn(n_draws), n_jobs):
-        draws.append(value)
-        beyond += value >= statistic
-        if progress is not None:
-            progress(f"table without groups {len(draws)}/{n_draws}")
-        if beyond == stop:
-            break
-    p_value = stop / len(draws) if beyond == stop else (1 + beyond) / (1 + n_draws)
-    return Existence(p_value, statistic, np.array(draws), len(draws))
-
-
-test_existence.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it where it is imported
-
-
-def _canonical(X: FloatArray) -> FloatArray:
-    """Columns that vary, from zero to one, in an order that is their own: neither units nor places matter."""
-    X = X / np.maximum(np.abs(X).max(axis=0), np.finfo(np.float64).tiny)
-    X = X - X.min(axis=0)
-    widths = X.max(axis=0)
-    X = X[:, widths > 0] / widths[widths > 0]
-    return X[:, np.lexsort(rankdata(X, axis=0)[::-1])]
-
-
-@dataclass(frozen=True)
-class _Null:
-    """A single group: a t or Gaussian copula and unimodal margins.
-
-    Attributes
-    ----------
-    margins : tuple of Margin
-    root : ndarray of shape (n_features, n_features)
-        Symmetric square root of the correlation matrix.
-    degrees : float
-        Degrees of freedom of the copula; infinite for a Gaussian one.
-    """
-
-    margins: tuple[Margin, ...]
-    root: FloatArray
-    degrees: float
-
-    @classmethod
-    def fit(cls, X: FloatArray) -> _Null:
-        """The single group nearest to a table of columns that vary."""
-        fitted = [fit_margin(column) for column in X.T]
-        margins = tuple(margin for margin, _ in fitted)
-        scores = np.column_stack([margin.scores[positions] for margin, positions in fitted])
-        values, vectors = np.linalg.eigh(_correlations(scores, margins))
-        values = np.maximum(values, _EIGENVALUE_FLOOR)
-        scale = 1.0 / np.sqrt(np.square(vectors) @ values)  # a floor adds to the diagonal; it must be one
-        correlations = scale[:, None] * (vectors * values) @ vectors.T * scale
-        values, vectors = np.linalg.eigh(symmetrize(correlations))
-        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-        return cls(margins, root, _degrees_of_freedom(scores, correlations))
-
-    def draw(self, n_samples: int, rng: np.random.Generator) -> FloatArray:
-        """A table of shape (n_samples, n_features)."""
-        normal = rng.standard_normal((n_samples, len(self.root))) @ self.root
-        if math.isinf(self.degrees):
-            levels = ndtr(normal)
-        else:
-            radii = np.sqrt(rng.chisquare(self.degrees, (n_samples, 1)) / self.degrees)
-            levels = stdtr(self.degrees, normal / radii)
-        return np.column_stack([margin.quantiles(u) for margin, u in zip(self.margins, levels.T, strict=True)])
-
-
-def _correlations(scores: FloatArray, margins: tuple[Margin, ...]) -> FloatArray:
-    """Correlations of the normal variables behind the columns, shrunk towards zero as few rows require."""
-    Z = standardize(scores)
-    attenuation = np.array([margin.attenuation for margin in margins])
-    correlations: FloatArray = (Z.T @ Z) / (len(Z) - 1) / np.outer(attenuation, attenuation)
-    if len(margins) > 1:
-        correlations *= 1.0 - _SHRINKAGE * ledoit_wolf_shrinkage(Z, assume_centered=True)
-    np.fill_diagonal(correlations, 1.0)
-    return symmetrize(np.clip(correlations, -1.0, 1.0))
-
-
-def _degrees_of_freedom(scores: FloatArray, correlations: FloatArray) -> float:
-    """Degrees of freedom of the t copula of the highest likelihood."""
-    p = len(correlations)
-    factor, levels = np.linalg.cholesky(correlations), ndtr(scores)
-
-    def log_likelihood(nu: float) -> float:
-        T = scores if math.isinf(nu) else stdtrit(nu, levels)
-        squares = np.square(np.linalg.solve(factor, T.T)).sum(axis=0)
-        if math.isinf(nu):
-            return float(0.5 * (np.square(T).sum() - squares.sum()))
-        constant = gammaln(0.5 * (nu + p)) + (p - 1) * gammaln(0.5 * nu) - p * gammaln(0.5 * (nu + 1))
-        margins = 0.5 * (nu + 1) * np.log1p(np.square(T) / nu).sum(axis=1)
-        return float((constant - 0.5 * (nu + p) * np.log1p(squares / nu) + margins).sum())
-
-    return max(_DEGREES, key=log_likelihood) if p > 1 else math.inf
-
-
-def _evaluate(
-    null: _Null, n_samples: int, generators: list[np.random.Generator], n_jobs: int | None
-) -> Iterator[float]:
-    """Statistics of draws, in the order of their generators."""
-
-    def evaluate(rng: np.random.Generator) -> float:
-        return _statistic(null.draw(n_samples, rng))
-
-    workers = effective_n_jobs(n_jobs)
-    if workers == 1:
-        yield from map(evaluate, generators)
-        return
-    with Parallel(n_jobs=n_jobs) as parallel:
-        for start in range(0, len(generators), workers):
-            yield from parallel(delayed(evaluate)(rng) for rng in generators[start : start + workers])
-
-
-def _statistic(X: FloatArray) -> float:
+def grouping(X: FloatArray) -> float:
     """Evidence for several groups over one, on the columns where it is largest."""
     X = X[:, np.ptp(X, axis=0) > 0]
     if X.shape[1] > _MAX_COLUMNS:
@@ -362,7 +142,7 @@ class _Contest:
             sphere = Mixture.from_memberships(self.X, np.ones((n, 1)), tied[0], ridge=self.ridge).spread.scaling
             trees.append((tied[0], ward(pdist(self.X @ sphere))))
         return [
-            _Entry.run(self, kind, np.eye(c)[_cut(tree, c)], _FIRST_STEPS, single=single)
+            _Entry.run(self, kind, np.eye(c)[cut_tree(tree, c)], _FIRST_STEPS, single=single)
             for kind, tree in trees
             for c in numbers
         ]
@@ -440,7 +220,7 @@ class _Entry:
         return self.evidence - self.single
 
 
-def _cut(tree: FloatArray, n_clusters: int) -> IntArray:
+def cut_tree(tree: FloatArray, n_clusters: int) -> IntArray:
     """Labels of the rows when the last merges of a hierarchy are undone; scipy's own way takes ten times as long."""
     n = len(tree) + 1
     first_undone = 2 * n - n_clusters
