@@ -130,6 +130,7 @@ def compare(
             "kind": fit.opinion_.name,
             "fuzzifier": fit.fuzzifier_.label,
             "n_used": int(used.sum()),
+            "agreement": float(fit.selection_["score"][0]),
             "seconds": time.process_time() - start,
         }
         records = [

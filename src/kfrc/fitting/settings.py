@@ -292,7 +292,7 @@ def _grid(parameters: Mapping[str, Any], autos: Mapping[str, tuple[Any, ...]]) -
         fuzzifiers=tuple(with_m),
         # A fuzzifier or kernel that was named is kept, and so is one whose m or bandwidths are restricted.
         may_weigh_sizes=autos is TRIED and is_usual("fuzzifier") and is_auto(parameters["m"]),
-        may_follow_paths=autos is TRIED
+        may_change_kernel=autos is TRIED
         and is_usual("kernel")
         and is_auto(parameters["level"])
         and is_auto(parameters["max_anisotropy"]),

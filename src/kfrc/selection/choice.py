@@ -11,6 +11,7 @@ import numpy as np
 
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import DensityJudge, Judge, Opinion
+from kfrc.kernels.oriented import Oriented
 from kfrc.metrics import frobenius_adjusted_rand_score
 from kfrc.relational import RelationalSolution, Start, Status, descend, sized_rule
 from kfrc.screening import Screen
@@ -32,6 +33,9 @@ _N_LEADERS = 3
 _GATE = 0.9
 """Agreement of the ordinary candidates with the opinion below which sizes enter the objective. Where it is higher the
 usual memberships do, and sizes have been seen to harm (docs/decisions/automatic-choice.md)."""
+
+_FAR = 0.75
+"""Agreement below which that was not enough, and the kernel turns to the axes of the clusters."""
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0)
 """Fuzziness of memberships that weigh sizes: half as fuzzy as a mixture to twice as fuzzy."""
@@ -127,7 +131,9 @@ def choose(
     3. The judge forms an opinion: a partition with probabilities. What it says of some columns is compared with what
        it says of all by counting the others as noise, and columns are revised as long as that is better.
     4. Every candidate is clustered again from that partition. Those at an m that would collapse are out.
-    5. The candidate whose memberships agree best with the opinion is chosen.
+    5. The candidate whose memberships agree best with the opinion is chosen. If none comes close, the clusters are of
+       unequal size, and sizes enter the objective; if that does not help either, they are long in directions that no
+       column has, and the kernel turns to their axes.
 
     Parameters
     ----------
@@ -167,7 +173,7 @@ def choose(
     opinions = hear(columns, kernels)
     for view in others:
         # A shorter path tells whether these columns are worth the whole one.
-        opinions += hear(view, tune(view, grid.shortened()))
+        opinions += hear(view, tune(view, grid.glimpse()))
     refined = [evidence.refined(opinion) for opinion in _leaders(opinions)]
     best = max(refined, key=lambda opinion: opinion.evidence)
     if not np.array_equal(best.columns, columns):
@@ -176,19 +182,29 @@ def choose(
         opinions += hear(columns, kernels)
         refined += [evidence.refined(opinion) for opinion in _leaders(opinions)]
         best = max(refined, key=lambda opinion: opinion.evidence)
-    found = density_opinion(evidence, best, DensityJudge()) if grid.may_follow_paths and judge.has_density else None
+    found = density_opinion(evidence, best, DensityJudge()) if grid.may_change_kernel and judge.has_density else None
     if progress is not None:
         progress("judging")
     if found is not None and found.opinion.kernel is not None:
         best = found
         kernels = [TunedKernel.in_deviations(X, found.opinion.kernel, grid.criteria[0], found.columns)]
-    elif not np.array_equal(best.columns, columns):
-        kernels = tune(best.columns)
-    candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, best.opinion.posterior)
+    else:
+        # Columns that the evidence can do without, but in which the clusters differ too, help to tell them apart.
+        shown = np.union1d(best.columns, evidence.differing(best.opinion))
+        if not np.array_equal(shown, columns):
+            kernels = tune(shown)
+    posterior = best.opinion.posterior
+    candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, posterior)
     scores = _scores(candidates, best.opinion)
     if scores.max() < _GATE and grid.may_weigh_sizes and found is None:
-        candidates += solve_with_sizes(kernels, best.opinion.posterior)
+        candidates += solve_with_sizes(kernels, posterior)
         scores = _scores(candidates, best.opinion)
+        if scores.max() < _FAR and grid.may_change_kernel and len(best.columns) > 1:
+            axes = Oriented.within(standardized[:, best.columns], posterior)
+            oriented = [TunedKernel.in_deviations(X, axes, grid.criteria[0], best.columns)]
+            candidates += solve_candidates(oriented, grid.fuzzifiers, n_clusters, posterior)
+            candidates += solve_with_sizes(oriented, posterior)
+            scores = _scores(candidates, best.opinion)
     if progress is not None:
         progress("comparing")
     first = int(np.argmax(scores >= scores.max() - _SAME_SCORE))

@@ -20,7 +20,7 @@ _ROUNDS = 4
 _MAX_GROUPS = 3
 """Groups of columns that are heard by themselves, the largest ones."""
 
-MAX_VIEWS = 2 + 2 * _MAX_GROUPS
+MAX_VIEWS = 2 + 3 * _MAX_GROUPS
 """Sets of columns to begin with, at most."""
 
 
@@ -78,21 +78,21 @@ class ColumnEvidence:
         self._backgrounds: dict[bytes, tuple[FloatArray, int]] = {}
 
     def views(self) -> list[IntArray]:
-        """Sets of columns to begin with: the relevant ones, all, each group that hangs together, and all without it.
+        """Sets of columns to begin with: the relevant ones, all, each group that hangs together, and both without it.
 
         Two groups of columns that do not depend on each other tell of two different things: noise that columns share,
-        for instance, and clusters.
+        for instance, and clusters. And clusters may be too faint for the screen where such noise is not.
         """
         relevant = self.screening.relevant
         everything = np.arange(len(relevant))
         if not self.judge.has_density:
             return [everything]
         groups = sorted(self.screening.components(), key=len, reverse=True)[:_MAX_GROUPS]
-        if len(groups) < 2:
-            groups = []
-        rest = [np.setdiff1d(everything, group) for group in groups]
-        views = [np.flatnonzero(relevant), everything, *groups, *rest]
-        return [view for k, view in enumerate(views) if not any(np.array_equal(view, other) for other in views[:k])]
+        views = [np.flatnonzero(relevant), everything]
+        views += groups if len(groups) > 1 else []
+        views += [np.setdiff1d(view, group) for view in views[:2] for group in groups]
+        distinct = {tuple(view.tolist()): view for view in views if len(view)}
+        return list(distinct.values())
 
     def opinions(self, columns: IntArray, partitions: list[FloatArray]) -> list[ColumnOpinion]:
         """What the judge makes of partitions when it sees these columns, the best first."""
@@ -132,7 +132,7 @@ class ColumnEvidence:
         groups = self.screening.components()
         groups = groups if len(groups) > 1 else []
         for _ in range(_ROUNDS if self.judge.has_density else 0):
-            differing = np.flatnonzero(self._gains(best.opinion.posterior) > 0)
+            differing = self.differing(best.opinion)
             sets = [differing, np.union1d(differing, best.columns)]
             sets += [np.setdiff1d(best.columns, group) for group in groups if np.isin(group, best.columns).any()]
             trials = {tuple(columns.tolist()) for columns in sets if len(columns)} - {tuple(best.columns.tolist())}
@@ -142,6 +142,10 @@ class ColumnEvidence:
                 break
             best = max(better, key=lambda trial: trial.evidence)
         return best
+
+    def differing(self, opinion: Opinion) -> IntArray:
+        """Columns in which the clusters differ by more than chance pays for."""
+        return np.flatnonzero(self._gains(opinion.posterior) > 0)
 
     def _gains(self, posterior: FloatArray) -> FloatArray:
         """Log-likelihood that different means of the clusters gain in each column, less half its price in BIC."""

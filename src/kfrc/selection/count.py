@@ -189,7 +189,7 @@ def count_clusters(
         opinions=tuple(found),
         largest=numbers[-1],
     )
-    if judge.has_density and grid.may_follow_paths and count.cuts_what_hangs_together:
+    if judge.has_density and grid.may_change_kernel and count.cuts_what_hangs_together:
         dense = count_by_density(evidence, found, DensityJudge())
         count = replace(count, by_density=None if dense is None else dense.opinion.posterior.shape[1])
     if count.best == 1:

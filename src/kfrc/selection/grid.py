@@ -39,8 +39,9 @@ class Grid:
         With their m.
     may_weigh_sizes : bool
         Whether memberships may weigh the sizes of clusters, if no fuzzifier comes close to what the judge believes.
-    may_follow_paths : bool
-        Whether a path kernel may take the place of the others, if a density judge is believed more than a mixture.
+    may_change_kernel : bool
+        Whether another kernel may take the place of these: along paths, if a density judge is believed more than a
+        mixture, or along axes of its own, if these are far from what the judge believes.
     """
 
     kernels: tuple[Kernel, ...]
@@ -49,7 +50,7 @@ class Grid:
     levels: tuple[float | None, ...]
     fuzzifiers: tuple[Fuzzifier, ...]
     may_weigh_sizes: bool = False
-    may_follow_paths: bool = False
+    may_change_kernel: bool = False
 
     def searches(self) -> list[tuple[Kernel, Criterion, float]]:
         """Kernel, criterion, α: what one path of levels belongs to. Without anisotropy no criterion matters."""
@@ -69,6 +70,11 @@ class Grid:
             levels=tuple(level for level in self.levels if level in _SHORT_LEVELS) or self.levels[:1],
             fuzzifiers=self.fuzzifiers[:1],
         )
+
+    def glimpse(self) -> Grid:
+        """The shortest path: equal bandwidths at one level, to tell whether some columns are worth a longer one."""
+        short = self.shortened()
+        return replace(short, anisotropies=short.anisotropies[:1], levels=short.levels[:1])
 
     @property
     def is_a_choice(self) -> bool:
