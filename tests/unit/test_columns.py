@@ -43,6 +43,21 @@ def test_groups_of_columns_are_heard_by_themselves(evidence):
     ]
 
 
+def test_what_is_left_beside_the_only_group_is_heard(X):
+    """Shared noise is plain to the screen; clusters in one column of the others would not be."""
+    view = X[:, [0, 2, 3, 4]]
+    evidence = ColumnEvidence(view, DependenceScreen().examine(view), MixtureJudge())
+    assert [columns.tolist() for columns in evidence.views()] == [[1, 2, 3], [0, 1, 2, 3], [0]]
+
+
+def test_relevant_columns_are_heard_without_each_group(X):
+    rng = np.random.default_rng(1)
+    pair = rng.standard_normal((150, 1)) + 0.3 * rng.standard_normal((150, 2))
+    wide = standardize(np.hstack([X, pair]))
+    views = ColumnEvidence(wide, DependenceScreen().examine(wide), MixtureJudge()).views()
+    assert [0, 1, 6, 7] in [columns.tolist() for columns in views]  # all groups but the shared noise
+
+
 def test_evidence_counts_all_columns_and_the_right_ones_have_most(evidence, labels):
     partition = [np.eye(3)[labels]]
     right, wrong, everything = (evidence.opinions(np.array(c), partition)[0] for c in ([0, 1], [2, 3, 4], range(6)))
