@@ -303,7 +303,7 @@ def main() -> None:
     parser.add_argument("what", choices=["study", "shapes", "real", "count", "count-shapes", "table"])
     parser.add_argument("file", nargs="?", help="results to show again, with table")
     parser.add_argument("--seeds", default="51-60")
-    parser.add_argument("--every", type=int, default=1, help="every k-th design only")
+    parser.add_argument("--every", type=int, default=1, help="every k-th design only, each seed one design later")
     parser.add_argument("--nuisance", type=int, default=0, help="correlated columns without groups to add")
     parser.add_argument("--peers", action="store_true", help="all other methods, not only the tied mixture")
     parser.add_argument("--n-jobs", type=int, default=1)
@@ -312,11 +312,13 @@ def main() -> None:
     arguments = parser.parse_args()
     first, _, last = arguments.seeds.partition("-")
     seeds = range(int(first), int(last or first) + 1)
-    designs = range(0, len(study_designs()), arguments.every)
+    cells = [
+        (design, seed)
+        for seed in seeds
+        for design in range(seed % arguments.every, len(study_designs()), arguments.every)
+    ]
     options = {"n_jobs": arguments.n_jobs, "out": arguments.out}
     if arguments.what == "study":
-        # Seed by seed, so that what is there after an interruption is a whole study.
-        cells = ((design, seed) for seed in seeds for design in designs)
         extra = (arguments.nuisance, arguments.peers)
         show_study(run((delayed(study_cell)(*cell, *extra) for cell in cells), **options))
     elif arguments.what == "shapes":
@@ -331,8 +333,9 @@ def main() -> None:
         show_groups(frame.drop(counts.index), "dataset")
         print(f"\nnumber of clusters found, and evidence\n{counts[['dataset', 'ari', 'kind']].to_string(index=False)}")
     elif arguments.what == "count":
-        easy = [k for k in designs if study_designs()[k].balanced and study_designs()[k].average_overlap <= 0.01]
-        show_count(run((delayed(count_cell)(*cell) for cell in itertools.product(easy, seeds)), **options))
+        designs = study_designs()
+        easy = [cell for cell in cells if designs[cell[0]].balanced and designs[cell[0]].average_overlap <= 0.01]
+        show_count(run((delayed(count_cell)(*cell) for cell in easy), **options))
     elif arguments.what == "count-shapes":
         cells = itertools.product(COUNTED, NOISE_COLUMNS, seeds)
         show_count(run((delayed(count_shape_cell)(*cell) for cell in cells), **options))
