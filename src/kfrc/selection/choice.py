@@ -175,13 +175,13 @@ def choose(
         # A shorter path tells whether these columns are worth the whole one.
         opinions += hear(view, tune(view, grid.glimpse()))
     refined = [evidence.refined(opinion) for opinion in _leaders(opinions)]
-    best = max(refined, key=lambda opinion: opinion.evidence)
+    best = evidence.best(refined + opinions)
     if not np.array_equal(best.columns, columns):
         columns = best.columns
         kernels = tune(columns)
         opinions += hear(columns, kernels)
         refined += [evidence.refined(opinion) for opinion in _leaders(opinions)]
-        best = max(refined, key=lambda opinion: opinion.evidence)
+        best = evidence.best(refined + opinions)
     found = density_opinion(evidence, best, DensityJudge()) if grid.may_change_kernel and judge.has_density else None
     if progress is not None:
         progress("judging")

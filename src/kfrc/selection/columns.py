@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -122,6 +124,22 @@ class ColumnEvidence:
         return ColumnOpinion(
             everything, Opinion("gaussian", float(background.sum()), one, background, n_parameters=n_parameters)
         )
+
+    def best(self, opinions: Sequence[ColumnOpinion]) -> ColumnOpinion:
+        """The opinion with the most evidence.
+
+        If even that has less than one cluster, the rows cannot pay for the clusters that are asked for, and the
+        cheapest way to cut any column in two would win. Then parameters are priced as by Akaike's criterion.
+        """
+        best = max(opinions, key=lambda opinion: opinion.evidence)
+        if not self.judge.has_density or best.evidence >= self._evidence_of_one:
+            return best
+        discount = max(0.5 * math.log(len(self.X)) - 1.0, 0.0)
+        return max(opinions, key=lambda opinion: opinion.evidence + discount * opinion.opinion.n_parameters)
+
+    @cached_property
+    def _evidence_of_one(self) -> float:
+        return self.of_one_cluster().evidence
 
     def refined(self, best: ColumnOpinion) -> ColumnOpinion:
         """The opinion with other columns, as long as that raises the evidence.
