@@ -10,7 +10,7 @@ from kfrc._numerics import standardize
 from kfrc.judges import MixtureJudge
 from kfrc.screening import DependenceScreen
 from kfrc.selection.columns import ColumnEvidence
-from kfrc.selection.separation import deepest_bridge
+from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +108,28 @@ def test_one_cluster_and_lone_rows():
     X = np.arange(5.0)[:, None]
     assert deepest_bridge(X, np.ones((5, 1))) == 0.0
     assert deepest_bridge(X, np.eye(2)[[0, 0, 0, 0, 1]]) == 1.0
+
+
+def test_a_coarser_partition_may_join_only_what_hangs_together():
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.uniform(0, 3, 300), rng.uniform(5, 6, 100)])[:, None]
+    fine = np.eye(4)[np.minimum(x[:, 0].astype(int), 3)]
+    valleys = bridges(x, fine)
+    assert_allclose(valleys, valleys.T)
+    assert deepest_bridge(x, fine) == valleys.max()
+    by_gap = fine @ np.array([[1, 0], [1, 0], [1, 0], [0, 1]])
+    across_it = fine @ np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+    assert merges_only_bridged(by_gap, fine, valleys, 0.4)
+    assert not merges_only_bridged(across_it, fine, valleys, 0.4)
+
+
+def test_what_the_rows_cannot_pay_for_is_compared_by_akaike(labels):
+    """Faint clusters in eight columns: cutting one column in two is cheaper, and says nothing."""
+    rng = np.random.default_rng(0)
+    faint = standardize(rng.standard_normal((150, 8)) + 0.6 * np.eye(3)[labels] @ rng.standard_normal((3, 8)))
+    evidence = ColumnEvidence(faint, DependenceScreen().examine(faint), MixtureJudge())
+    right = evidence.opinions(np.arange(8), [np.eye(3)[labels]])[0]
+    cut = np.eye(3)[np.digitize(faint[:, 0], [-1.0, 1.0])]
+    cheap = max((evidence.opinions(np.array([d]), [cut])[0] for d in range(8)), key=lambda opinion: opinion.evidence)
+    assert right.evidence < cheap.evidence < evidence.of_one_cluster().evidence
+    assert evidence.best([cheap, right]) is right

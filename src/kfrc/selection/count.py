@@ -16,7 +16,7 @@ from kfrc.screening import Screen
 from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
 from kfrc.selection.densities import count_by_density
 from kfrc.selection.grid import Grid
-from kfrc.selection.separation import deepest_bridge
+from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged
 from kfrc.selection.tuned_kernels import SearchOptions, propose, tune_kernels
 from kfrc.typing import BoolArray, FloatArray, IntArray, Progress
 
@@ -191,10 +191,18 @@ def count_clusters(
     )
     if judge.has_density and grid.may_change_kernel and count.cuts_what_hangs_together:
         dense = count_by_density(evidence, found, DensityJudge())
-        count = replace(count, by_density=None if dense is None else dense.opinion.posterior.shape[1])
+        if dense is not None and _joins_what_hangs_together(dense, found[int(count.tolerated.argmax())], standardized):
+            count = replace(count, by_density=dense.opinion.posterior.shape[1])
     if count.best == 1:
         return count
     existence = test_existence(standardized, random_state=rng, n_jobs=options.n_jobs)
     if progress is not None:
         progress("existence")
     return replace(count, existence=existence.p_value)
+
+
+def _joins_what_hangs_together(dense: ColumnOpinion, mixture: ColumnOpinion, standardized: FloatArray) -> bool:
+    """Whether the density judge sees pieces of curved clusters as one, not separate clusters that stand close."""
+    fine = mixture.opinion.posterior
+    valleys = bridges(standardized[:, mixture.columns], fine)
+    return merges_only_bridged(dense.opinion.posterior, fine, valleys, _SUSPECT_VALLEY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from kfrc.typing import FloatArray
 
@@ -18,14 +19,7 @@ _N_POINTS = 64
 def deepest_bridge(X: FloatArray, posterior: FloatArray) -> float:
     """Largest ratio of valley to lower peak over all pairs of clusters; zero for one cluster.
 
-    Both clusters of a pair are projected on the direction that separates them best. A density is estimated there with
-    the normal rule for its bandwidth and equal weights of the two. One when two clusters are two halves of one, near
-    zero when they are far apart.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    posterior : ndarray of shape (n_samples, n_clusters)
+    One when two clusters are two halves of one, near zero when they are far apart; see :func:`bridges`.
 
     Examples
     --------
@@ -36,11 +30,44 @@ def deepest_bridge(X: FloatArray, posterior: FloatArray) -> float:
     >>> bool(deepest_bridge(x[:, None], halves) > 0.8), deepest_bridge((x + 9 * (x > 0))[:, None], halves) < 0.1
     (True, True)
     """
-    labels = posterior.argmax(axis=1)
-    members = [np.flatnonzero(labels == i) for i in range(posterior.shape[1])]
-    if any(len(rows) < 2 for rows in members):
-        return 1.0 if len(members) > 1 else 0.0  # a cluster of one row is separated from nothing
-    return max((_valley(X[a], X[b]) for a, b in combinations(members, 2)), default=0.0)
+    return float(bridges(X, posterior).max())
+
+
+def bridges(X: FloatArray, posterior: FloatArray) -> FloatArray:
+    """Density between each two clusters as a share of the lower of their peaks, of shape (n_clusters, n_clusters).
+
+    Both clusters of a pair are projected on the direction that separates them best. A density is estimated there with
+    the normal rule for its bandwidth and equal weights of the two. A cluster of one row is separated from nothing.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    posterior : ndarray of shape (n_samples, n_clusters)
+    """
+    labels, n_clusters = posterior.argmax(axis=1), posterior.shape[1]
+    members = [np.flatnonzero(labels == i) for i in range(n_clusters)]
+    valleys = np.zeros((n_clusters, n_clusters))
+    for a, b in combinations(range(n_clusters), 2):
+        alone = min(len(members[a]), len(members[b])) < 2
+        valleys[a, b] = valleys[b, a] = 1.0 if alone else _valley(X[members[a]], X[members[b]])
+    return valleys
+
+
+def merges_only_bridged(coarse: FloatArray, fine: FloatArray, valleys: FloatArray, shallow: float) -> bool:
+    """Whether a coarser partition joins only such clusters of a finer one as hang together.
+
+    Parameters
+    ----------
+    coarse, fine : ndarray of shape (n_samples, their number of clusters)
+    valleys : ndarray of shape (n_fine, n_fine)
+        See :func:`bridges`.
+    shallow : float
+        Valleys above this hang together.
+    """
+    home = (fine.T @ coarse).argmax(axis=1)
+    hangs = (valleys > shallow) & (home[:, None] == home)
+    n_pieces, _ = connected_components(hangs, directed=False)
+    return bool(n_pieces == len(np.unique(home)))
 
 
 def _valley(A: FloatArray, B: FloatArray) -> float:
