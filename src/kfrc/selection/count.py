@@ -26,6 +26,9 @@ SHALLOW_VALLEY = 0.6
 _SUSPECT_VALLEY = 0.4
 """The same from which on a density judge is asked whether the clusters are of another shape."""
 
+_GAP = 0.15
+"""The same up to which two components of a mixture are separate clusters, not pieces of a curved one."""
+
 _PATIENCE = 3
 """Numbers in a row without a new largest evidence after which no more are tried."""
 
@@ -205,4 +208,4 @@ def _joins_what_hangs_together(dense: ColumnOpinion, mixture: ColumnOpinion, sta
     """Whether the density judge sees pieces of curved clusters as one, not separate clusters that stand close."""
     fine = mixture.opinion.posterior
     valleys = bridges(standardized[:, mixture.columns], fine)
-    return merges_only_bridged(dense.opinion.posterior, fine, valleys, _SUSPECT_VALLEY)
+    return merges_only_bridged(dense.opinion.posterior, fine, valleys, _GAP)
