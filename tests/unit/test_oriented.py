@@ -13,6 +13,7 @@ from kfrc.dissimilarity import Dissimilarity
 from kfrc.gram import gram_family
 from kfrc.kernels.oriented import Oriented
 from kfrc.metrics import adjusted_rand_score
+from kfrc_app.facts import summarize
 from kfrc_app.models import dump_model, load_model
 
 
@@ -82,6 +83,11 @@ def test_fitted_rows_are_predicted_as_they_are_and_a_loaded_model_agrees(fit, X,
     (tmp_path / "model.skops").write_bytes(dump_model(fit))
     loaded = load_model(tmp_path / "model.skops")
     assert_array_equal(loaded.predict_proba(X + 0.1), fit.predict_proba(X + 0.1))
+
+
+def test_a_reader_is_told_how_distances_were_measured(fit, X):
+    (remark,) = [text for text in summarize(fit, X).remarks if "axes" in text]
+    assert remark == Oriented.remark
 
 
 def test_the_result_says_all_that_others_say(fit, X):

@@ -66,6 +66,8 @@ class Kernel(Registered, ABC):
     constant_diagonal: bool = True
     sums_over_columns: ClassVar[bool] = False
     """Whether k(x, y) is a sum over columns of functions of one column each."""
+    remark: ClassVar[str] = ""
+    """What a reader of a result should know of distances under this kernel; empty if bandwidths say it all."""
 
     @abstractmethod
     def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:

@@ -48,6 +48,10 @@ class Oriented(Kernel):
     axes: FloatArray
     constant_diagonal: bool = False
     label: ClassVar[str] = "oriented"
+    remark: ClassVar[str] = (
+        "Distances are measured along the axes of the clusters, which are long in directions that no column has by "
+        "itself: bandwidths of the columns alone miss them."
+    )
 
     @classmethod
     def within(cls, X: FloatArray, memberships: FloatArray) -> Oriented:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from scipy.cluster.hierarchy import cophenet, linkage
@@ -72,6 +73,10 @@ class PathKernel(EmbeddedKernel, name="path"):
     exponent: float = 4.0
     neighbors: int = 15
     reach: int = 0
+    remark: ClassVar[str] = (
+        "Distances run along paths through crowded places, so that clusters may have any shape; bandwidths are the "
+        "scales of the columns."
+    )
 
     def __post_init__(self) -> None:
         check_number(self.exponent, "exponent", minimum=1.0)

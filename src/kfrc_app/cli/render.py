@@ -181,6 +181,8 @@ def _show_choice(console: Console, choice: Choice, fit: Fit) -> None:
             ["anisotropy", anisotropy, "largest ratio of two bandwidths allowed"],
         ],
     )
+    if fit.kernel_remark:
+        line(console, fit.kernel_remark)
 
 
 _COUNT_REASONS = {

@@ -28,6 +28,8 @@ class Fit:
     objective, uniformity, partition_coefficient : float
     kernel, criterion, approximation : str or None
         None, as all that follow, for methods without bandwidths.
+    kernel_remark : str
+        What a reader should know of distances under that kernel, if anything.
     max_anisotropy : float or None
         ``inf`` if any ratio of bandwidths was allowed; None for a precomputed kernel.
     level : float or None
@@ -46,6 +48,7 @@ class Fit:
     uniformity: float
     partition_coefficient: float
     kernel: str | None = None
+    kernel_remark: str = ""
     criterion: str | None = None
     max_anisotropy: float | None = None
     level: float | None = None
@@ -88,6 +91,7 @@ def fit_facts(model: FuzzyClusterer) -> Fit:
     return Fit(
         **common,
         kernel="precomputed" if model.kernel_ is None else model.kernel_.label,
+        kernel_remark="" if model.kernel_ is None else model.kernel_.remark,
         criterion=model.criterion_.label,
         max_anisotropy=None if model.max_anisotropy_ is None else float(model.max_anisotropy_),
         level=None if model.search_ is None else float(model.search_.level),
@@ -113,6 +117,8 @@ def remarks(model: FuzzyClusterer, importance: Importance | None = None) -> tupl
                 f"{count(len(set_aside), 'column')} {verbs[0]} set aside by the fit and {verbs[1]} for nothing: "
                 f"{shortened(set_aside)}."
             )
+        if model.kernel_ is not None and model.kernel_.remark:
+            found.append(model.kernel_.remark)
         if model.linear_limit_:
             found.append(
                 "The chosen bandwidths are so large that the kernel acts like weighted squared Euclidean distance: "
