@@ -132,4 +132,11 @@ def test_what_the_rows_cannot_pay_for_is_compared_by_akaike(labels):
     cut = np.eye(3)[np.digitize(faint[:, 0], [-1.0, 1.0])]
     cheap = max((evidence.opinions(np.array([d]), [cut])[0] for d in range(8)), key=lambda opinion: opinion.evidence)
     assert right.evidence < cheap.evidence < evidence.of_one_cluster().evidence
-    assert evidence.best([cheap, right]) is right
+    cheap, right = evidence.priced([cheap, right])
+    assert right.evidence > cheap.evidence
+    assert right.opinion.row_evidence.sum() == pytest.approx(right.evidence)
+
+
+def test_evidence_that_is_enough_keeps_its_price(evidence, labels):
+    opinions = evidence.opinions(np.array([0, 1]), [np.eye(3)[labels]])
+    assert evidence.priced(opinions) == opinions

@@ -87,8 +87,8 @@ class FuzzyClusterer(
         -------
         U : ndarray of shape (n_rows, n_clusters)
             For the rows that were fitted these are ``memberships_``, if ``status_`` is ``"converged"``: to 10⁻¹⁰ on
-            ordinary tables, and to 10⁻⁶ where values are far apart, m is large or rows coincide with centers. A fit
-            that was stopped earlier (``"max_iter"``, with a warning) may differ by more.
+            ordinary tables, and to 10⁻⁶ where values are far apart or rows coincide with centers (10⁻⁵ from
+            m = 30 on). A fit that was stopped earlier (``"max_iter"``, with a warning) may differ by more.
         """
         check_is_fitted(self)
         return self._memberships_of(X)

@@ -290,12 +290,13 @@ def _grid(parameters: Mapping[str, Any], autos: Mapping[str, tuple[Any, ...]]) -
         anisotropies=tuple(check_number(a, "max_anisotropy", minimum=1.0) for a in values("max_anisotropy")),
         levels=tuple(levels),
         fuzzifiers=tuple(with_m),
-        # A fuzzifier or kernel that was named is kept, and so is one whose m or bandwidths are restricted.
+        # A fuzzifier or kernel that was named is kept, and so is one whose m, bandwidths or λ₁ are restricted.
         may_weigh_sizes=autos is TRIED and is_usual("fuzzifier") and is_auto(parameters["m"]),
         may_change_kernel=autos is TRIED
         and is_usual("kernel")
         and is_auto(parameters["level"])
-        and is_auto(parameters["max_anisotropy"]),
+        and is_auto(parameters["max_anisotropy"])
+        and parameters["threshold"] is None,
     )
 
 

@@ -175,13 +175,13 @@ def choose(
         # A shorter path tells whether these columns are worth the whole one.
         opinions += hear(view, tune(view, grid.glimpse()))
     refined = [evidence.refined(opinion) for opinion in _leaders(opinions)]
-    best = evidence.best(refined + opinions)
+    best = _first(evidence.priced(refined + opinions))
     if not np.array_equal(best.columns, columns):
         columns = best.columns
         kernels = tune(columns)
         opinions += hear(columns, kernels)
         refined += [evidence.refined(opinion) for opinion in _leaders(opinions)]
-        best = evidence.best(refined + opinions)
+        best = _first(evidence.priced(refined + opinions))
     found = density_opinion(evidence, best, DensityJudge()) if grid.may_change_kernel and judge.has_density else None
     if progress is not None:
         progress("judging")
@@ -208,9 +208,8 @@ def choose(
     if progress is not None:
         progress("comparing")
     first = int(np.argmax(scores >= scores.max() - _SAME_SCORE))
-    return Selection(
-        tuple(candidates), scores, first, best.opinion, _count_ties([o.opinion for o in opinions], best.opinion)
-    )
+    rivals = [rival.opinion for rival in evidence.priced(refined + opinions)[len(refined) :]]
+    return Selection(tuple(candidates), scores, first, best.opinion, _count_ties(rivals, best.opinion))
 
 
 def solve_candidates(
@@ -241,6 +240,11 @@ def solve_with_sizes(kernels: Sequence[TunedKernel], partition: FloatArray) -> l
 
 def _scores(candidates: Sequence[Candidate], opinion: Opinion) -> FloatArray:
     return np.array([_agreement(opinion.posterior, c.solution.memberships) for c in candidates])
+
+
+def _first(opinions: Sequence[ColumnOpinion]) -> ColumnOpinion:
+    """The opinion with the most evidence."""
+    return max(opinions, key=lambda opinion: opinion.evidence)
 
 
 def _leaders(opinions: Sequence[ColumnOpinion]) -> list[ColumnOpinion]:

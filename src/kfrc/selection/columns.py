@@ -125,17 +125,16 @@ class ColumnEvidence:
             everything, Opinion("gaussian", float(background.sum()), one, background, n_parameters=n_parameters)
         )
 
-    def best(self, opinions: Sequence[ColumnOpinion]) -> ColumnOpinion:
-        """The opinion with the most evidence.
+    def priced(self, opinions: Sequence[ColumnOpinion]) -> list[ColumnOpinion]:
+        """Opinions with evidence to choose by.
 
-        If even that has less than one cluster, the rows cannot pay for the clusters that are asked for, and the
-        cheapest way to cut any column in two would win. Then parameters are priced as by Akaike's criterion.
+        If even the most evidence is less than that of one cluster, the rows cannot pay for the clusters that are asked
+        for, and the cheapest way to cut any column in two would win. Then parameters are priced by Akaike's criterion.
         """
-        best = max(opinions, key=lambda opinion: opinion.evidence)
-        if not self.judge.has_density or best.evidence >= self._evidence_of_one:
-            return best
-        discount = max(0.5 * math.log(len(self.X)) - 1.0, 0.0)
-        return max(opinions, key=lambda opinion: opinion.evidence + discount * opinion.opinion.n_parameters)
+        most = max(opinion.evidence for opinion in opinions)
+        if not self.judge.has_density or most >= self._evidence_of_one:
+            return list(opinions)
+        return [_at_akaikes_price(opinion) for opinion in opinions]
 
     @cached_property
     def _evidence_of_one(self) -> float:
@@ -203,6 +202,13 @@ class ColumnEvidence:
 
 _LEAST_SIZE = 1e-10
 """Rows in a cluster below which its mean is that of nothing."""
+
+
+def _at_akaikes_price(found: ColumnOpinion) -> ColumnOpinion:
+    """The opinion with evidence that pays one for a parameter instead of half the logarithm of the number of rows."""
+    rows, opinion = found.opinion.row_evidence, found.opinion
+    rows = rows + max(0.5 * math.log(len(rows)) - 1.0, 0.0) * opinion.n_parameters / len(rows)
+    return replace(found, opinion=replace(opinion, evidence=float(rows.sum()), row_evidence=rows))
 
 
 def _bic(log_densities: FloatArray, n_parameters: int) -> float:

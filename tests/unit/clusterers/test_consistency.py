@@ -21,6 +21,10 @@ from kfrc.fuzzifiers import Fuzzifier
 
 _AGREEMENT = 1e-6
 
+_AGREEMENT_AT_CENTERS = 1e-5
+"""At m = 30 and more centers sit on samples, 10⁻¹² of the table away: so near, coordinates have three digits left, and
+which three depends on the processor."""
+
 
 def outlier(size):
     def table(rng):
@@ -99,7 +103,8 @@ def test_predictions_of_the_fitted_rows_are_their_memberships(table, n_clusters)
         if fit.status_ == "max_iter":
             assert ConvergenceWarning in warned, estimator
         else:
-            bound = _AGREEMENT if fit.status_ == "converged" else 2 * COLLAPSE_TOL
+            agreement = _AGREEMENT_AT_CENTERS if (getattr(estimator, "m", None) or 0.0) >= 30.0 else _AGREEMENT
+            bound = agreement if fit.status_ == "converged" else 2 * COLLAPSE_TOL
             assert difference <= bound, f"{estimator} ({fit.status_}): {difference:g}"
 
 
