@@ -33,7 +33,7 @@ from kfrc.selection import (
 )
 from kfrc.selection.columns import ColumnOpinion
 from kfrc.selection.count import SHALLOW_VALLEY
-from kfrc.simulation import make_study_dataset, study_designs
+from kfrc.simulation import make_shape_dataset, make_study_dataset, study_designs
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +174,15 @@ def test_number_of_clusters_is_found_and_explained(data):
     assert count["evidence"].argmax() == 3
     assert count["tolerated"][3]
     assert count["valley"][3] < SHALLOW_VALLEY
+
+
+@pytest.mark.parametrize("case", ["pieces without bridges", "clusters beside each other"])
+def test_a_density_judge_counts_curved_clusters_once_and_clusters_that_stand_close_each(case):
+    if case == "pieces without bridges":  # sparse rings: mixtures need eight components, and not all of them touch
+        X, expected, seed = make_shape_dataset("rings", n_noise=1, random_state=38).X, 2, 38
+    else:  # four round clusters in two pairs: a density tells the pairs apart best of all
+        X, expected, seed = make_study_dataset(study_designs()[148], random_state=32).X, 4, 32
+    assert KFRC("auto", max_clusters=8, random_state=seed).fit(X).n_clusters_ == expected
 
 
 def test_the_largest_number_that_was_tried_is_flagged_when_it_is_taken(data):

@@ -1,7 +1,7 @@
 """Judges of partitions that need no labels: which grouping explains the data best, and how sure each row is of it."""
 
 from kfrc.judges.base import Judge, Opinion, PosteriorModel
-from kfrc.judges.density import DensityJudge, believe_density, density_numbers
+from kfrc.judges.density import DensityJudge, believe_density, density_beats, density_numbers
 from kfrc.judges.mixture import MixtureJudge
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "Opinion",
     "PosteriorModel",
     "believe_density",
+    "density_beats",
     "density_numbers",
 ]

@@ -304,16 +304,27 @@ def believe_density(
     -------
     bool
     """
-    neighborhood = Neighborhood.of(X)
-    rows = neighborhood.rows
-    gains = neighborhood.density.leave_one_out - mixture_log_density_rows[rows] + n_parameters / len(X)
-    error = float(gains.std(ddof=1) / math.sqrt(len(gains))) if len(gains) > 1 else math.inf
-    if gains.mean() <= max(_LEAST_GAIN, 2.0 * error):
+    if not density_beats(mixture_log_density_rows, n_parameters, X):
         return False
+    neighborhood = Neighborhood.of(X)
     information = neighborhood.information(density.posterior)
     if information <= neighborhood.information(mixture_posterior):
         return False
-    return information >= _CLEARLY_TOLD * _entropy(_hard(density.posterior)[rows])
+    return information >= _CLEARLY_TOLD * _entropy(_hard(density.posterior)[neighborhood.rows])
+
+
+def density_beats(mixture_log_density_rows: FloatArray, n_parameters: int, X: FloatArray) -> bool:
+    """Whether a kernel density describes rows that it has not seen better than a mixture: see :func:`believe_density`.
+
+    Parameters
+    ----------
+    mixture_log_density_rows, n_parameters, X
+        See there.
+    """
+    neighborhood = Neighborhood.of(X)
+    gains = neighborhood.density.leave_one_out - mixture_log_density_rows[neighborhood.rows] + n_parameters / len(X)
+    error = float(gains.std(ddof=1) / math.sqrt(len(gains))) if len(gains) > 1 else math.inf
+    return bool(gains.mean() > max(_LEAST_GAIN, 2.0 * error))
 
 
 def density_numbers(

@@ -14,7 +14,7 @@ from kfrc.judges import DensityJudge, Judge
 from kfrc.relational import Start
 from kfrc.screening import Screen
 from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
-from kfrc.selection.densities import count_by_density
+from kfrc.selection.densities import beats_mixture, count_by_density
 from kfrc.selection.grid import Grid
 from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged
 from kfrc.selection.tuned_kernels import SearchOptions, propose, tune_kernels
@@ -193,8 +193,10 @@ def count_clusters(
         largest=numbers[-1],
     )
     if judge.has_density and grid.may_change_kernel and count.cuts_what_hangs_together:
-        dense = count_by_density(evidence, found, DensityJudge())
-        if dense is not None and _joins_what_hangs_together(dense, found[int(count.tolerated.argmax())], standardized):
+        dense, mixture = count_by_density(evidence, found, DensityJudge()), found[int(count.tolerated.argmax())]
+        if dense is not None and (
+            _joins_what_hangs_together(dense, mixture, standardized) or beats_mixture(evidence, dense.columns, mixture)
+        ):
             count = replace(count, by_density=dense.opinion.posterior.shape[1])
     if count.best == 1:
         return count

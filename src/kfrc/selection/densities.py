@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kfrc.densities import joint_columns
-from kfrc.judges import DensityJudge, Opinion, believe_density, density_numbers
+from kfrc.judges import DensityJudge, Opinion, believe_density, density_beats, density_numbers
 from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
 from kfrc.typing import FloatArray, IntArray
 
@@ -66,6 +66,13 @@ def count_by_density(
         if found is not None:
             believed.append(found)
     return max(believed, key=lambda opinion: opinion.evidence, default=None)
+
+
+def beats_mixture(evidence: ColumnEvidence, columns: IntArray, mixture: ColumnOpinion) -> bool:
+    """Whether a density describes some columns better than a mixture, however many components that has."""
+    X = np.ascontiguousarray(evidence.X[:, columns])
+    own = evidence.judge.examine(X, [mixture.opinion.posterior])[0]
+    return density_beats(_log_densities(own), own.n_parameters, X)
 
 
 def _groups(evidence: ColumnEvidence, judge: DensityJudge) -> Iterator[IntArray]:
