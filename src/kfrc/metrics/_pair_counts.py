@@ -49,7 +49,9 @@ class PairCounts:
         return 2 * (a * d - b * c) / ((a + b) * (b + d) + (a + c) * (c + d))
 
 
-def count_pairs(reference: FloatArray, estimate: FloatArray, t_norm: TNormFunction) -> PairCounts:
+def count_pairs(
+    reference: FloatArray, estimate: FloatArray, t_norm: TNormFunction, weights: FloatArray | None = None
+) -> PairCounts:
     """Sum the four combinations of degrees over all pairs of different samples.
 
     Parameters
@@ -57,21 +59,27 @@ def count_pairs(reference: FloatArray, estimate: FloatArray, t_norm: TNormFuncti
     reference : ndarray of shape (n_samples, n_classes)
     estimate : ndarray of shape (n_samples, n_clusters)
     t_norm : ufunc
+    weights : ndarray of shape (n_samples,), optional
+        How many times each sample is there. A sample of weight w makes w(w − 1) ordered pairs with its own copies.
     """
     # A crisp partition is the cheap one to hold fixed; a and d are symmetric, b and c swap.
     if _is_crisp(estimate) and not _is_crisp(reference):
-        a, b, c, d = _sum_tiles(estimate, reference, t_norm, _crisp_tile_sums)
+        a, b, c, d = _sum_pairs(estimate, reference, t_norm, weights, _crisp_tile_sums)
         return PairCounts(a, c, b, d)
     tile_sums = _crisp_tile_sums if _is_crisp(reference) else _fuzzy_tile_sums
-    return PairCounts(*_sum_tiles(reference, estimate, t_norm, tile_sums))
+    return PairCounts(*_sum_pairs(reference, estimate, t_norm, weights, tile_sums))
 
 
 def _is_crisp(U: FloatArray) -> bool:
     return bool(np.isin(U, (0.0, 1.0)).all())
 
 
-def _sum_tiles(
-    reference: FloatArray, estimate: FloatArray, t_norm: TNormFunction, tile_sums: Callable[..., FloatArray]
+def _sum_pairs(
+    reference: FloatArray,
+    estimate: FloatArray,
+    t_norm: TNormFunction,
+    weights: FloatArray | None,
+    tile_sums: Callable[..., FloatArray],
 ) -> list[float]:
     degrees = _PairDegrees.of(reference, t_norm), _PairDegrees.of(estimate, t_norm)
     n_samples = len(reference)
@@ -79,11 +87,25 @@ def _sum_tiles(
     totals = np.zeros(4)
     for rows in row_blocks(n_samples, 1, _TILE_ROWS):
         # The square on the diagonal holds every pair twice; the tiles to its right, once.
-        totals += tile_sums(*degrees, rows, rows, workspace)
+        totals += tile_sums(*degrees, weights, rows, rows, workspace)
         for block in row_blocks(n_samples - rows.stop, 1, _TILE_COLUMNS):
             columns = slice(rows.stop + block.start, rows.stop + block.stop)
-            totals += 2 * tile_sums(*degrees, rows, columns, workspace)
+            totals += 2 * tile_sums(*degrees, weights, rows, columns, workspace)
+    if weights is not None:
+        totals += _copy_sums(*degrees, weights)
     return [float(total) for total in totals]
+
+
+def _copy_sums(reference: _PairDegrees, estimate: _PairDegrees, weights: FloatArray) -> FloatArray:
+    """What pairs of a sample with its own copies add: w(w − 1) times the degrees of the sample with itself.
+
+    For weights that are no whole numbers this is the one continuation under which a sample of weight v + w is the same
+    as two equal samples of weights v and w.
+    """
+    (V, X), (Y, Z) = reference.with_copies(), estimate.with_copies()
+    pairs = ((V, Y), (V, Z), (X, Y), (X, Z))
+    copies = weights * (weights - 1)
+    return np.array([copies @ reference.t_norm(left, right) for left, right in pairs])
 
 
 @dataclass(frozen=True)
@@ -122,6 +144,10 @@ class _PairDegrees:
             np.maximum(out, term, out=out)
         _clear_diagonal(out, rows, columns)
 
+    def with_copies(self) -> tuple[FloatArray, FloatArray]:
+        """Degrees (n_samples,) to which a sample is together with a copy of itself, and apart from it."""
+        return self.t_norm(self.first, self.first), self.t_norm(self.first, self.second)
+
 
 def _clear_diagonal(degree: FloatArray, rows: slice, columns: slice) -> None:
     """A sample makes no pair with itself: degree zero leaves it out of every sum."""
@@ -136,7 +162,12 @@ def _tiles(workspace: FloatArray, rows: slice, columns: slice) -> list[FloatArra
 
 
 def _fuzzy_tile_sums(
-    reference: _PairDegrees, estimate: _PairDegrees, rows: slice, columns: slice, workspace: FloatArray
+    reference: _PairDegrees,
+    estimate: _PairDegrees,
+    weights: FloatArray | None,
+    rows: slice,
+    columns: slice,
+    workspace: FloatArray,
 ) -> FloatArray:
     V, X, Y, Z, term = _tiles(workspace, rows, columns)
     reference.together(rows, columns, V, term)
@@ -144,17 +175,31 @@ def _fuzzy_tile_sums(
     estimate.together(rows, columns, Y, term)
     estimate.apart(rows, columns, Z, term)
     pairs = ((V, Y), (V, Z), (X, Y), (X, Z))
-    return np.array([reference.t_norm(left, right, out=term).sum() for left, right in pairs])
+    combined = (reference.t_norm(left, right, out=term) for left, right in pairs)
+    if weights is None:
+        return np.array([tile.sum() for tile in combined])
+    return np.array([weights[rows] @ tile @ weights[columns] for tile in combined])
 
 
 def _crisp_tile_sums(
-    reference: _PairDegrees, estimate: _PairDegrees, rows: slice, columns: slice, workspace: FloatArray
+    reference: _PairDegrees,
+    estimate: _PairDegrees,
+    weights: FloatArray | None,
+    rows: slice,
+    columns: slice,
+    workspace: FloatArray,
 ) -> FloatArray:
     """The same for a reference of zeros and ones, where every t-norm is the choice of one group of pairs."""
-    same, Y, Z, term, _ = _tiles(workspace, rows, columns)
+    same, Y, Z, term, different = _tiles(workspace, rows, columns)
     np.copyto(same, reference.leader[rows, None] == reference.leader[columns])
     estimate.together(rows, columns, Y, term)
     estimate.apart(rows, columns, Z, term)
+    if weights is not None:
+        np.multiply(weights[rows, None], weights[columns], out=term)
+        np.multiply(same, term, out=same)
+        # Exactly zero where the reference has one class, so that fractions of weights leave no rounding in c and d.
+        np.subtract(term, same, out=different)
+        return np.array([np.vdot(group, degree) for group in (same, different) for degree in (Y, Z)])
     a, b = np.vdot(same, Y), np.vdot(same, Z)
     # The differences are sums of degrees too, but rounding may leave −1e−16 of a zero.
     return np.array([a, b, max(Y.sum() - a, 0.0), max(Z.sum() - b, 0.0)])

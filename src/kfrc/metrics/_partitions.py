@@ -24,28 +24,75 @@ def check_fuzzy_partition(U: ArrayLike, name: str = "U", *, min_clusters: int = 
     return memberships
 
 
-def check_memberships_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> list[FloatArray]:
-    """Two partitions of the same samples as memberships; labels become zeros and ones."""
-    pair = [_one_hot(part) if part.ndim == 1 else part for part in _check_pair(first, second, names)]
-    return [np.asarray(part, dtype=np.float64) for part in pair]
+def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray | None:
+    """Weights (n_samples,): finite, non-negative, not all zero; None stays None."""
+    if sample_weight is None:
+        return None
+    array = as_array(sample_weight, "sample_weight")
+    if array.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight must have one entry per sample, shape ({n_samples},), but has shape {array.shape}"
+        )
+    try:
+        weights = np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must be numbers, but contains values such as {array.flat[0]!r}") from None
+    for refused, what in ((np.isnan(weights), "NaN"), (np.isinf(weights), "infinite"), (weights < 0, "negative")):
+        if refused.any():
+            raise ValueError(
+                f"sample_weight has {int(refused.sum())} {what} value(s), the first at position "
+                f"{int(refused.argmax())}: a weight says how many times a row counts"
+            )
+    if not weights.any():
+        raise ValueError("sample_weight is zero everywhere: no row is left")
+    return weights
 
 
-def check_labels_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> list[IntArray]:
-    """Two partitions of the same samples as labels; memberships go to their first largest entry."""
-    pair = [part if part.ndim == 1 else part.argmax(axis=1) for part in _check_pair(first, second, names)]
-    return [np.asarray(part, dtype=np.int64) for part in pair]
+def check_memberships_pair(
+    first: ArrayLike, second: ArrayLike, names: tuple[str, str], sample_weight: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Two partitions of the rows that are present as memberships, and the weights of these rows.
+
+    Labels become zeros and ones.
+    """
+    pair, weights = _check_pair(first, second, names, sample_weight)
+    one, two = (np.asarray(_one_hot(part) if part.ndim == 1 else part, dtype=np.float64) for part in pair)
+    return one, two, weights
 
 
-def _check_pair(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> list[FloatArray | IntArray]:
+def check_labels_pair(
+    first: ArrayLike, second: ArrayLike, names: tuple[str, str], sample_weight: ArrayLike | None = None
+) -> tuple[IntArray, IntArray, FloatArray | None]:
+    """Two partitions of the rows that are present as labels, and the weights of these rows.
+
+    Memberships go to their first largest entry.
+    """
+    pair, weights = _check_pair(first, second, names, sample_weight)
+    one, two = (np.asarray(part if part.ndim == 1 else part.argmax(axis=1), dtype=np.int64) for part in pair)
+    return one, two, weights
+
+
+def _check_pair(
+    first: ArrayLike, second: ArrayLike, names: tuple[str, str], sample_weight: ArrayLike | None
+) -> tuple[list[FloatArray | IntArray], FloatArray | None]:
     pair = [_check_partition(part, name) for part, name in zip((first, second), names, strict=True)]
     lengths = [len(part) for part in pair]
     if lengths[0] != lengths[1]:
         raise ValueError(
             f"{names[0]} has {lengths[0]} samples but {names[1]} has {lengths[1]}: both must describe the same samples"
         )
-    if lengths[0] < 2:
-        raise ValueError("agreement is counted over pairs of samples: at least 2 samples are needed, got 1")
-    return pair
+    weights = check_sample_weight(sample_weight, lengths[0])
+    if weights is None:
+        if lengths[0] < 2:
+            raise ValueError("agreement is counted over pairs of samples: at least 2 samples are needed, got 1")
+        return pair, None
+    if weights.sum() < 2:
+        raise ValueError(
+            "agreement is counted over pairs of samples, and a weight says how many times a row counts: "
+            f"sample_weight must sum to at least 2, got {weights.sum():g}"
+        )
+    present = weights > 0
+    return [part[present] for part in pair], weights[present]
 
 
 def _check_partition(part: ArrayLike, name: str) -> FloatArray | IntArray:

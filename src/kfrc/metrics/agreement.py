@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+import numpy as np
 from sklearn import metrics as sklearn_metrics
 
+from kfrc.metrics._contingency import Contingency
 from kfrc.metrics._pair_counts import T_NORMS, PairCounts, count_pairs
 from kfrc.metrics._partitions import check_labels_pair, check_memberships_pair
 from kfrc.typing import ArrayLike
@@ -16,7 +18,9 @@ Average: TypeAlias = Literal["max", "min", "geometric", "arithmetic"]
 _NAMES = ("labels", "U")
 
 
-def fuzzy_rand_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min") -> float:
+def fuzzy_rand_score(
+    labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min", *, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Campello's fuzzy Rand index, (a + d) / (a + b + c + d).
 
     With a t-norm ∧ (minimum or product), two samples j, k are together in a partition U to the degree
@@ -33,6 +37,8 @@ def fuzzy_rand_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min") -> 
         The estimate. The numbers of classes and clusters may differ.
     t_norm : {"min", "product"}, default="min"
         How two degrees combine.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -60,10 +66,12 @@ def fuzzy_rand_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min") -> 
     >>> round(fuzzy_rand_score(["a", "a", "b", "b"], U), 4)
     0.7667
     """
-    return _fuzzy_pair_counts(labels, U, t_norm).rand()
+    return _fuzzy_pair_counts(labels, U, t_norm, sample_weight).rand()
 
 
-def fuzzy_adjusted_rand_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min") -> float:
+def fuzzy_adjusted_rand_score(
+    labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min", *, sample_weight: ArrayLike | None = None
+) -> float:
     r"""Campello's fuzzy adjusted Rand index, the paper's FARI_crisp.
 
     With a, b, c, d of :func:`fuzzy_rand_score` and e = (a + b)(a + c) / (a + b + c + d),
@@ -78,6 +86,8 @@ def fuzzy_adjusted_rand_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "
         The estimate. The numbers of classes and clusters may differ.
     t_norm : {"min", "product"}, default="min"
         How two degrees combine. The minimum is the usual choice.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -107,10 +117,12 @@ def fuzzy_adjusted_rand_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "
     >>> round(fuzzy_adjusted_rand_score([0, 0, 1, 1], U, t_norm="product"), 4)
     0.5047
     """
-    return _fuzzy_pair_counts(labels, U, t_norm).adjusted_rand()
+    return _fuzzy_pair_counts(labels, U, t_norm, sample_weight).adjusted_rand()
 
 
-def fuzzy_jaccard_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min") -> float:
+def fuzzy_jaccard_score(
+    labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min", *, sample_weight: ArrayLike | None = None
+) -> float:
     """Campello's fuzzy Jaccard index, a / (a + b + c), with the pair sums of :func:`fuzzy_rand_score`.
 
     Parameters
@@ -121,6 +133,8 @@ def fuzzy_jaccard_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min") 
         The estimate. The numbers of classes and clusters may differ.
     t_norm : {"min", "product"}, default="min"
         How two degrees combine.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -139,16 +153,18 @@ def fuzzy_jaccard_score(labels: ArrayLike, U: ArrayLike, t_norm: TNorm = "min") 
     >>> round(fuzzy_jaccard_score([0, 0, 1, 1], U), 4)
     0.5172
     """
-    return _fuzzy_pair_counts(labels, U, t_norm).jaccard()
+    return _fuzzy_pair_counts(labels, U, t_norm, sample_weight).jaccard()
 
 
-def adjusted_rand_score(labels: ArrayLike, U: ArrayLike) -> float:
+def adjusted_rand_score(labels: ArrayLike, U: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Adjusted Rand index of two partitions, fuzzy ones made hard first.
 
     Parameters
     ----------
     labels, U : array-like of shape (n_samples,) or (n_samples, n_clusters)
         Labels, or memberships whose rows go to their first largest entry.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -165,10 +181,19 @@ def adjusted_rand_score(labels: ArrayLike, U: ArrayLike) -> float:
     >>> adjusted_rand_score([0, 0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
     1.0
     """
-    return float(sklearn_metrics.adjusted_rand_score(*check_labels_pair(labels, U, _NAMES)))
+    reference, estimate, weights = check_labels_pair(labels, U, _NAMES, sample_weight)
+    if weights is None:
+        return float(sklearn_metrics.adjusted_rand_score(reference, estimate))
+    return Contingency.of(reference, estimate, weights).pair_counts().adjusted_rand()
 
 
-def adjusted_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_method: Average = "max") -> float:
+def adjusted_mutual_info_score(
+    labels: ArrayLike,
+    U: ArrayLike,
+    *,
+    average_method: Average = "max",
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Mutual information adjusted for chance, (I − E[I]) / (mean(H₁, H₂) − E[I]), of hardened partitions.
 
     Parameters
@@ -178,6 +203,9 @@ def adjusted_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_metho
     average_method : {"max", "min", "geometric", "arithmetic"}, default="max"
         The mean of the two entropies. The paper takes the larger one; scikit-learn's own default is
         "arithmetic".
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent. Whole numbers only,
+        because the mean over chance deals out whole rows.
 
     Returns
     -------
@@ -195,11 +223,25 @@ def adjusted_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_metho
     >>> round(adjusted_mutual_info_score([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 4)
     0.225
     """
-    pair = check_labels_pair(labels, U, _NAMES)
-    return float(sklearn_metrics.adjusted_mutual_info_score(*pair, average_method=average_method))
+    reference, estimate, weights = check_labels_pair(labels, U, _NAMES, sample_weight)
+    if weights is None:
+        return float(sklearn_metrics.adjusted_mutual_info_score(reference, estimate, average_method=average_method))
+    if (weights != np.round(weights)).any():
+        raise ValueError(
+            "the mutual information expected by chance is defined for whole rows, but sample_weight has fractions "
+            f"(such as {weights[weights != np.round(weights)][0]:g}): use adjusted_rand_score or "
+            "normalized_mutual_info_score, or whole weights"
+        )
+    return Contingency.of(reference, estimate, weights).adjusted_mutual_information(average_method)
 
 
-def normalized_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_method: Average = "max") -> float:
+def normalized_mutual_info_score(
+    labels: ArrayLike,
+    U: ArrayLike,
+    *,
+    average_method: Average = "max",
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Mutual information divided by a mean of the two entropies, I / mean(H₁, H₂), of hardened partitions.
 
     Parameters
@@ -208,6 +250,8 @@ def normalized_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_met
         Labels, or memberships whose rows go to their first largest entry.
     average_method : {"max", "min", "geometric", "arithmetic"}, default="max"
         The mean of the two entropies.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -225,12 +269,14 @@ def normalized_mutual_info_score(labels: ArrayLike, U: ArrayLike, *, average_met
     >>> round(normalized_mutual_info_score([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 4)
     0.4206
     """
-    pair = check_labels_pair(labels, U, _NAMES)
-    return float(sklearn_metrics.normalized_mutual_info_score(*pair, average_method=average_method))
+    reference, estimate, weights = check_labels_pair(labels, U, _NAMES, sample_weight)
+    if weights is None:
+        return float(sklearn_metrics.normalized_mutual_info_score(reference, estimate, average_method=average_method))
+    return Contingency.of(reference, estimate, weights).normalized_mutual_information(average_method)
 
 
-def _fuzzy_pair_counts(labels: ArrayLike, U: ArrayLike, t_norm: str) -> PairCounts:
+def _fuzzy_pair_counts(labels: ArrayLike, U: ArrayLike, t_norm: str, sample_weight: ArrayLike | None) -> PairCounts:
     if t_norm not in T_NORMS:
         raise ValueError(f"t_norm must be one of {', '.join(map(repr, T_NORMS))}, got {t_norm!r}")
-    reference, estimate = check_memberships_pair(labels, U, _NAMES)
-    return count_pairs(reference, estimate, T_NORMS[t_norm])
+    reference, estimate, weights = check_memberships_pair(labels, U, _NAMES, sample_weight)
+    return count_pairs(reference, estimate, T_NORMS[t_norm], weights)

@@ -13,7 +13,7 @@ _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 """Distances between memberships, of size one, that differ by less are equal."""
 
 
-def concordance_score(U: ArrayLike, V: ArrayLike) -> float:
+def concordance_score(U: ArrayLike, V: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Normalized degree of concordance, one minus the mean difference of the distances between samples.
 
     With d_U(j, k) = ½ Σ_i \|u_ji − u_ki\|, over all pairs of different samples,
@@ -24,6 +24,8 @@ def concordance_score(U: ArrayLike, V: ArrayLike) -> float:
     ----------
     U, V : array-like of shape (n_samples, n_clusters) or (n_samples,)
         Memberships with rows summing to one, or labels. The numbers of clusters may differ.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -42,16 +44,17 @@ def concordance_score(U: ArrayLike, V: ArrayLike) -> float:
     >>> round(concordance_score(U, [0, 0, 1, 1]), 4)
     0.7167
     """
-    first, second = check_memberships_pair(U, V, ("U", "V"))
-    n_samples = len(first)
+    first, second, weights = check_memberships_pair(U, V, ("U", "V"), sample_weight)
+    n_samples = len(first) if weights is None else float(weights.sum())
     total = 0.0
-    for rows in row_blocks(n_samples, n_samples):
-        difference = cdist(first[rows], first, "cityblock") - cdist(second[rows], second, "cityblock")
-        total += 0.5 * float(np.abs(difference).sum())
+    for rows in row_blocks(len(first), len(first)):
+        difference = np.abs(cdist(first[rows], first, "cityblock") - cdist(second[rows], second, "cityblock"))
+        # Copies of a sample are at distance zero in both partitions, so their pairs count in n(n − 1) only.
+        total += 0.5 * float(difference.sum() if weights is None else weights[rows] @ difference @ weights)
     return 1.0 - total / (n_samples * (n_samples - 1))
 
 
-def adjusted_concordance_score(U: ArrayLike, V: ArrayLike) -> float:
+def adjusted_concordance_score(U: ArrayLike, V: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Adjusted concordance, (C − E[C]) / (1 − E[C]), with the exact mean over permutations of the samples.
 
     A random permutation matches every pair of samples with every other equally often: 1 − E[C] is the mean of
@@ -61,6 +64,8 @@ def adjusted_concordance_score(U: ArrayLike, V: ArrayLike) -> float:
     ----------
     U, V : array-like of shape (n_samples, n_clusters) or (n_samples,)
         Memberships with rows summing to one, or labels. The numbers of clusters may differ.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -84,9 +89,17 @@ def adjusted_concordance_score(U: ArrayLike, V: ArrayLike) -> float:
     >>> round(adjusted_concordance_score(U, [0, 0, 1, 1]), 4)
     0.4396
     """
-    first, second = (0.5 * pdist(part, "cityblock") for part in check_memberships_pair(U, V, ("U", "V")))
-    distance = float(np.abs(first - second).mean())
-    expected = _mean_absolute_difference(first, second)
+    one, two, weights = check_memberships_pair(U, V, ("U", "V"), sample_weight)
+    first, second = (0.5 * pdist(part, "cityblock") for part in (one, two))
+    if weights is None:
+        distance = float(np.abs(first - second).mean())
+        expected = _mean_absolute_difference(first, second)
+    else:
+        # All pairs of a sample with its own copies are one more pair, at distance zero, with their number as weight.
+        first, second = np.append(first, 0.0), np.append(second, 0.0)
+        pairs = np.append(_pair_products(weights), 0.5 * weights @ (weights - 1))
+        distance = float(np.average(np.abs(first - second), weights=pairs))
+        expected = _weighted_mean_absolute_difference(first, second, pairs)
     # No difference to expect: one cluster, one row of memberships, or n singletons, on both sides.
     return 1.0 - distance / expected if expected > _ROUNDING else 1.0
 
@@ -98,3 +111,19 @@ def _mean_absolute_difference(x: FloatArray, y: FloatArray) -> float:
     running = np.concatenate([[0.0], np.cumsum(y)])
     sums = x * (2 * below - len(y)) + running[-1] - 2 * running[below]
     return float(np.maximum(sums, 0.0).mean() / len(y))
+
+
+def _weighted_mean_absolute_difference(x: FloatArray, y: FloatArray, weights: FloatArray) -> float:
+    """The same with weights, one for x_p and y_p alike."""
+    order = np.argsort(y)
+    y, y_weights = y[order], weights[order]
+    below = np.searchsorted(y, x)
+    masses = np.concatenate([[0.0], np.cumsum(y_weights)])
+    running = np.concatenate([[0.0], np.cumsum(y_weights * y)])
+    sums = x * (2 * masses[below] - masses[-1]) + running[-1] - 2 * running[below]
+    return float(weights @ sums / masses[-1] ** 2)
+
+
+def _pair_products(weights: FloatArray) -> FloatArray:
+    """Products w_j w_k over the pairs j < k, in the order of :func:`scipy.spatial.distance.pdist`."""
+    return np.concatenate([weight * weights[j + 1 :] for j, weight in enumerate(weights)])

@@ -16,7 +16,7 @@ _SPAN_ROUNDING = 64 * float(np.finfo(np.float64).eps)
 """Relative rounding, per sample, of the largest minus the mean index; a real gap is of order 1/n or more."""
 
 
-def frobenius_rand_score(U: ArrayLike, V: ArrayLike) -> float:
+def frobenius_rand_score(U: ArrayLike, V: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Frobenius Rand index, one minus a scaled squared distance of the co-membership matrices.
 
     With A = UUᵀ and N_A = (ΣA / ‖A‖²) A, for which ΣN_A = ‖N_A‖² as if it held zeros and ones,
@@ -27,6 +27,8 @@ def frobenius_rand_score(U: ArrayLike, V: ArrayLike) -> float:
     ----------
     U, V : array-like of shape (n_samples, n_clusters) or (n_samples,)
         Memberships with rows summing to one, or labels. The numbers of clusters may differ.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -45,10 +47,10 @@ def frobenius_rand_score(U: ArrayLike, V: ArrayLike) -> float:
     >>> round(frobenius_rand_score(U, [0, 0, 1, 1]), 4)
     0.801
     """
-    return _compare(U, V).rand()
+    return _compare(U, V, sample_weight).rand()
 
 
-def frobenius_adjusted_rand_score(U: ArrayLike, V: ArrayLike) -> float:
+def frobenius_adjusted_rand_score(U: ArrayLike, V: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Frobenius adjusted Rand index, the paper's FARI_fuzzy.
 
     The Rand index of :func:`frobenius_rand_score` minus its mean, over one minus its mean, where the mean is
@@ -63,6 +65,8 @@ def frobenius_adjusted_rand_score(U: ArrayLike, V: ArrayLike) -> float:
     ----------
     U, V : array-like of shape (n_samples, n_clusters) or (n_samples,)
         Memberships with rows summing to one, or labels. The numbers of clusters may differ.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -89,12 +93,12 @@ def frobenius_adjusted_rand_score(U: ArrayLike, V: ArrayLike) -> float:
     >>> round(frobenius_adjusted_rand_score(U, U), 12)
     1.0
     """
-    return _compare(U, V).adjusted_rand()
+    return _compare(U, V, sample_weight).adjusted_rand()
 
 
 @dataclass(frozen=True)
 class _Moments:
-    """Sums of N, divided by n²; N = scale · UUᵀ."""
+    """Sums of N, divided by n²; N = scale · UUᵀ. With weights, n is their sum, and U holds every row that often."""
 
     center: FloatArray  # (n_clusters,), ū
     residuals: FloatArray  # (n_samples, n_clusters), W
@@ -103,10 +107,10 @@ class _Moments:
     variance: float  # (tr A − ΣA / n) / n
 
     @classmethod
-    def of(cls, U: FloatArray) -> _Moments:
-        center = U.mean(axis=0)
+    def of(cls, U: FloatArray, weights: FloatArray | None) -> _Moments:
+        center = U.mean(axis=0) if weights is None else weights @ U / weights.sum()
         residuals = U - center
-        scatter = residuals.T @ residuals / len(U)
+        scatter = _mean_product(residuals, residuals, weights)
         mean = float(center @ center)  # ΣA / n²
         excess = float(2 * center @ scatter @ center + np.sum(scatter**2))  # ‖A‖² / n² − (ΣA / n²)²
         squares = mean**2 + excess
@@ -121,7 +125,7 @@ class _Comparison:
     second: _Moments
     covariance: float
     mean_covariance: float
-    n_samples: int
+    n_samples: float
 
     def rand(self) -> float:
         return 1.0 - 2 * (self._largest_covariance() - self.covariance) * self.n_samples / (self.n_samples - 1)
@@ -140,12 +144,19 @@ class _Comparison:
         return 0.5 * (d + e) - d * e
 
 
-def _compare(U: ArrayLike, V: ArrayLike) -> _Comparison:
-    memberships = check_memberships_pair(U, V, ("U", "V"))
-    n_samples = len(memberships[0])
-    first, second = map(_Moments.of, memberships)
-    cross = first.residuals.T @ second.residuals / n_samples
+def _compare(U: ArrayLike, V: ArrayLike, sample_weight: ArrayLike | None) -> _Comparison:
+    first_memberships, second_memberships, weights = check_memberships_pair(U, V, ("U", "V"), sample_weight)
+    n_samples = len(first_memberships) if weights is None else float(weights.sum())
+    first, second = _Moments.of(first_memberships, weights), _Moments.of(second_memberships, weights)
+    cross = _mean_product(first.residuals, second.residuals, weights)
     scale = first.scale * second.scale
     covariance = scale * float(2 * first.center @ cross @ second.center + np.sum(cross**2))
     mean_covariance = scale * first.variance * second.variance / (n_samples - 1)
     return _Comparison(first, second, covariance, mean_covariance, n_samples)
+
+
+def _mean_product(first: FloatArray, second: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Mean over the samples of the outer products of their rows."""
+    if weights is None:
+        return first.T @ second / len(first)
+    return (first.T * weights) @ second / weights.sum()

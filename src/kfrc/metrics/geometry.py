@@ -9,11 +9,18 @@ from scipy.spatial.distance import cdist, pdist
 
 from kfrc._numerics import row_blocks
 from kfrc._validation import check_data, check_dissimilarities, check_number, check_unmasked
-from kfrc.metrics._partitions import check_fuzzy_partition
+from kfrc.metrics._partitions import check_fuzzy_partition, check_sample_weight
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 
-def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None, *, m: float = 2.0) -> float:
+def xie_beni_index(
+    X: ArrayLike,
+    U: ArrayLike,
+    centers: ArrayLike | None = None,
+    *,
+    m: float = 2.0,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     r"""Xie-Beni index, compactness over separation: smaller is better.
 
     .. math:: XB = \frac{\sum_j \sum_i u_{ji}^m \|x_j - v_i\|^2}{n \min_{i \ne l} \|v_i - v_l\|^2}.
@@ -28,6 +35,8 @@ def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None,
         The v_i. By default the means of X with weights u^m.
     m : float, default=2.0
         Power of the memberships, at least 1. Xie and Beni use 2.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -46,9 +55,11 @@ def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None,
     >>> round(xie_beni_index(X, U, [[0.5], [9.5]]), 6)
     0.003086
     """
-    X, U = _check_data_and_partition(X, U)
+    X, U, sample_weights = _check_data_and_partition(X, U, sample_weight)
     m = check_number(m, "m", minimum=1.0)
-    weights = U**m
+    weights, n_samples = U**m, float(len(X))
+    if sample_weights is not None:
+        weights, n_samples = weights * sample_weights[:, None], float(sample_weights.sum())
     if centers is None:
         masses = weights.sum(axis=0)
         if not masses.all():
@@ -59,10 +70,17 @@ def xie_beni_index(X: ArrayLike, U: ArrayLike, centers: ArrayLike | None = None,
     centers = _check_centers(centers, (U.shape[1], X.shape[1]))
     compactness = float(np.sum(weights * cdist(X, centers, "sqeuclidean")))
     separation = float(pdist(centers, "sqeuclidean").min())
-    return compactness / (len(X) * separation) if separation > 0 else math.inf
+    return compactness / (n_samples * separation) if separation > 0 else math.inf
 
 
-def fuzzy_silhouette_score(X: ArrayLike, U: ArrayLike, *, alpha: float = 1.0, metric: str = "euclidean") -> float:
+def fuzzy_silhouette_score(
+    X: ArrayLike,
+    U: ArrayLike,
+    *,
+    alpha: float = 1.0,
+    metric: str = "euclidean",
+    sample_weight: ArrayLike | None = None,
+) -> float:
     r"""Fuzzy silhouette, a mean of silhouettes in which samples between clusters count less.
 
     With s_j the silhouette of sample j in the hard partition (largest membership, the first one on ties) and
@@ -81,6 +99,8 @@ def fuzzy_silhouette_score(X: ArrayLike, U: ArrayLike, *, alpha: float = 1.0, me
     metric : str, default="euclidean"
         A metric of :func:`scipy.spatial.distance.cdist`, or "precomputed". R's fclust averages *squared*
         distances: ``"sqeuclidean"`` gives its values.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -103,7 +123,7 @@ def fuzzy_silhouette_score(X: ArrayLike, U: ArrayLike, *, alpha: float = 1.0, me
     0.8894
     """
     alpha = check_number(alpha, "alpha", minimum=0.0)
-    X, U = _check_data_and_partition(X, U, precomputed=metric == "precomputed")
+    X, U, sample_weights = _check_data_and_partition(X, U, sample_weight, precomputed=metric == "precomputed")
     labels = U.argmax(axis=1)
     if (labels == labels[0]).all():
         raise ValueError(
@@ -113,23 +133,31 @@ def fuzzy_silhouette_score(X: ArrayLike, U: ArrayLike, *, alpha: float = 1.0, me
     weights = (ordered[:, -1] - ordered[:, -2]) ** alpha
     if not weights.any():
         raise ValueError("the two largest memberships of every sample are equal, so no sample has weight: use alpha=0")
-    return float(np.average(silhouette_values(X, labels, metric), weights=weights))
+    if sample_weights is not None:
+        weights = weights * sample_weights
+    return float(np.average(silhouette_values(X, labels, metric, sample_weights), weights=weights))
 
 
-def silhouette_values(X: FloatArray, labels: IntArray, metric: str) -> FloatArray:
+def silhouette_values(
+    X: FloatArray, labels: IntArray, metric: str, sample_weights: FloatArray | None = None
+) -> FloatArray:
     """Silhouette of every sample, (b − a) / max(a, b), from distances computed row block by row block.
 
-    Distances are differences, not the expanded square, so that duplicates are at distance exactly zero.
+    Distances are differences, not the expanded square, so that duplicates are at distance exactly zero. So are copies
+    of a sample, which is why weights only multiply: all but one of the copies are the sample's own neighbors.
     """
-    indicators = (labels[:, None] == np.unique(labels)).astype(np.float64)
+    own = labels[:, None] == np.unique(labels)
+    indicators = own.astype(np.float64)
+    if sample_weights is not None:
+        indicators *= sample_weights[:, None]
     sizes = indicators.sum(axis=0)
     sums = np.empty_like(indicators)
     for rows in row_blocks(len(X), len(X)):
         distances = X[rows] if metric == "precomputed" else cdist(X[rows], X, metric)
         sums[rows] = distances @ indicators
-    own = indicators.astype(np.bool_)
-    own_size = indicators @ sizes
-    within = sums[own] / np.maximum(own_size - 1, 1)
+    own_size = own @ sizes
+    # A sample is alone in a cluster of weight one or less; silhouettes of those are not used.
+    within = sums[own] / np.where(own_size > 1, own_size - 1, 1.0)
     between = np.where(own, np.inf, sums / sizes).min(axis=1)
     larger = np.maximum(within, between)
     # Alone in a cluster, or all at one place: there is nothing to prefer.
@@ -147,10 +175,16 @@ def _check_centers(centers: ArrayLike, shape: tuple[int, int]) -> FloatArray:
 
 
 def _check_data_and_partition(
-    X: ArrayLike, U: ArrayLike, *, precomputed: bool = False
-) -> tuple[FloatArray, FloatArray]:
+    X: ArrayLike, U: ArrayLike, sample_weight: ArrayLike | None, *, precomputed: bool = False
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Data, memberships and weights of the rows that are present."""
     data = check_dissimilarities(X) if precomputed else check_data(X)
     memberships = check_fuzzy_partition(U, min_clusters=2)
     if len(data) != len(memberships):
         raise ValueError(f"X has {len(data)} samples but U has {len(memberships)}: both must describe the same samples")
-    return data, memberships
+    weights = check_sample_weight(sample_weight, len(data))
+    if weights is None:
+        return data, memberships, None
+    present = weights > 0
+    data = data[np.ix_(present, present)] if precomputed else data[present]
+    return data, memberships[present], weights[present]

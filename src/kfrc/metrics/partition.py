@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import entr
 
 from kfrc._validation import check_number
-from kfrc.metrics._partitions import check_fuzzy_partition
-from kfrc.typing import ArrayLike
+from kfrc.metrics._partitions import check_fuzzy_partition, check_sample_weight
+from kfrc.typing import ArrayLike, FloatArray
 
 
-def partition_coefficient(U: ArrayLike) -> float:
+def partition_coefficient(U: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Bezdek's partition coefficient, the mean sum of squared memberships.
 
     .. math:: PC = \frac{1}{n} \sum_{j=1}^n \sum_{i=1}^c u_{ji}^2.
@@ -21,6 +21,8 @@ def partition_coefficient(U: ArrayLike) -> float:
     ----------
     U : array-like of shape (n_samples, n_clusters)
         Memberships, rows summing to one.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -39,10 +41,10 @@ def partition_coefficient(U: ArrayLike) -> float:
     """
     U = check_fuzzy_partition(U)
     # Rounding must not leave the range: a PC of 1/c − 1e−17 would be read as "more than uniform".
-    return float(np.clip(np.sum(U**2) / len(U), 1 / U.shape[1], 1.0))
+    return float(np.clip(_mean_row_sum(U**2, sample_weight), 1 / U.shape[1], 1.0))
 
 
-def partition_entropy(U: ArrayLike, *, base: float = math.e) -> float:
+def partition_entropy(U: ArrayLike, *, base: float = math.e, sample_weight: ArrayLike | None = None) -> float:
     r"""Bezdek's partition entropy, the mean entropy of the rows.
 
     .. math:: PE = -\frac{1}{n} \sum_{j=1}^n \sum_{i=1}^c u_{ji} \log u_{ji}, \qquad 0 \log 0 = 0.
@@ -53,6 +55,8 @@ def partition_entropy(U: ArrayLike, *, base: float = math.e) -> float:
         Memberships, rows summing to one.
     base : float, default=e
         Base of the logarithm, above 1.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -71,16 +75,18 @@ def partition_entropy(U: ArrayLike, *, base: float = math.e) -> float:
     """
     base = check_number(base, "base", minimum=1.0, strict=True)
     U = check_fuzzy_partition(U)
-    return float(np.sum(entr(U)) / len(U) / math.log(base))
+    return _mean_row_sum(entr(U), sample_weight) / math.log(base)
 
 
-def modified_partition_coefficient(U: ArrayLike) -> float:
+def modified_partition_coefficient(U: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Partition coefficient rescaled to [0, 1], 1 − c (1 − PC) / (c − 1) = 1 − uniformity.
 
     Parameters
     ----------
     U : array-like of shape (n_samples, n_clusters)
         Memberships, rows summing to one; at least two clusters.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -98,16 +104,18 @@ def modified_partition_coefficient(U: ArrayLike) -> float:
     >>> modified_partition_coefficient([[1.0, 0.0], [0.5, 0.5]])
     0.5
     """
-    return 1.0 - uniformity_index(U)
+    return 1.0 - uniformity_index(U, sample_weight=sample_weight)
 
 
-def uniformity_index(U: ArrayLike) -> float:
+def uniformity_index(U: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     r"""Proportion of uniformity, (1 − PC) / (1 − 1/c).
 
     Parameters
     ----------
     U : array-like of shape (n_samples, n_clusters)
         Memberships, rows summing to one; at least two clusters.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
     Returns
     -------
@@ -130,5 +138,12 @@ def uniformity_index(U: ArrayLike) -> float:
     (0.0, 1.0)
     """
     U = check_fuzzy_partition(U, min_clusters=2)
-    fuzziness = np.sum(U * (1 - U)) / len(U)
+    fuzziness = _mean_row_sum(U * (1 - U), sample_weight)
     return float(np.clip(fuzziness / (1 - 1 / U.shape[1]), 0.0, 1.0))
+
+
+def _mean_row_sum(values: FloatArray, sample_weight: ArrayLike | None) -> float:
+    weights = check_sample_weight(sample_weight, len(values))
+    if weights is None:
+        return float(np.sum(values) / len(values))
+    return float(np.average(values.sum(axis=1), weights=weights))
