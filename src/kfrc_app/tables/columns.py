@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from kfrc.exceptions import KFRCError
-from kfrc.typing import FloatArray
+from kfrc.typing import FloatArray, IntArray
 
 ROW_NAMES = ""
 """Name of a first column without a heading: row names or row numbers, as pandas and R write them."""
@@ -48,8 +49,7 @@ class NotNumbers:
     @property
     def place(self) -> str:
         """The first such cell and its row, for a message."""
-        shown = self.cell if len(self.cell) <= _SHOWN else f"{self.cell[:_SHOWN]}…"
-        return f"'{shown}' in row {self.row}"
+        return f"'{shortened(self.cell)}' in row {self.row}"
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,31 @@ class Numbers:
     values: Mapping[str, FloatArray]
     text: Mapping[str, NotNumbers]
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The different texts of a column, and which of them stands in each row.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Position among the levels; -1 where the cell is missing.
+    levels : tuple of str
+        As they were written, in the order of their first appearance.
+    """
+
+    codes: IntArray
+    levels: tuple[str, ...]
+
+    @property
+    def n_known(self) -> int:
+        """Cells that are not missing."""
+        return int((self.codes >= 0).sum())
+
+    def row_of(self, level: str) -> int:
+        """The first row of a level, from 1."""
+        return int((self.codes == self.levels.index(level)).argmax()) + 1
 
 
 class Columns(ABC):
@@ -105,6 +130,17 @@ class Columns(ABC):
     def known(self, name: str) -> NDArray[np.bool_]:
         """Which cells are not missing; a boolean array of shape (n_rows,)."""
 
+    def encoded(self, name: str) -> Encoded:
+        """The different texts of a column."""
+        known = self.known(name)
+        codes = np.full(self.n_rows, -1, dtype=np.intp)
+        codes[known], levels = pd.factorize(self.text(name)[known])
+        return Encoded(codes, tuple(map(str, levels)))
+
+    def stored(self, name: str) -> pd.Series[Any] | None:
+        """A column in the type that the file says it has: floats, categories or dates; None if it says nothing."""
+        return None
+
     @abstractmethod
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
         """Columns as numbers.
@@ -133,6 +169,11 @@ def quoted(names: Sequence[str], limit: int = 5) -> str:
     """Names in quotes for a message; the ones beyond ``limit`` are only counted."""
     shown = ", ".join(f"'{name}'" for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def shortened(text: str) -> str:
+    """A cell for a message, cut if it is long."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def counted(names: Sequence[str], what: str) -> str:

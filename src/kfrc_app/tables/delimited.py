@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Numbers, counted, quoted, refuse_repeated
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, quoted, refuse_repeated
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 
@@ -64,6 +64,15 @@ class TextColumns(Columns):
     def known(self, name: str) -> NDArray[np.bool_]:
         """Which cells are not missing."""
         return ~np.array(is_missing(self.cells[name]).to_pylist(), dtype=bool)
+
+    def encoded(self, name: str) -> Encoded:
+        """The different texts of a column, found without making a Python object of every cell."""
+        cells = self.cells[name]
+        known = pc.if_else(is_missing(cells), pa.scalar(None, cells.type), cells)
+        found = pa.chunked_array([known]) if isinstance(known, pa.Array) else known
+        found = found.combine_chunks().dictionary_encode()
+        codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)
+        return Encoded(codes, tuple(found.dictionary.to_pylist()))
 
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
         """Columns as numbers; all columns that are not set aside tell how they are written."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, NotNumbers, Numbers, refuse_repeated
+from kfrc_app.tables.dates import UNIT
 
 MAGIC = b"PAR1"
 _KINDS_OF_TEXT = {"string_view", "binary", "large_binary", "binary_view"}
@@ -30,10 +32,13 @@ class TypedColumns(Columns):
         With Arrow types; an index that was stored makes the first columns.
     row_names : tuple of str
         Names of the columns that were the index; ``ROW_NAMES`` for one without a name.
+    ordered : mapping of str to bool
+        The columns that were stored as categories, and whether these have an order.
     """
 
     frame: pd.DataFrame
     row_names: tuple[str, ...] = ()
+    ordered: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,6 +59,33 @@ class TypedColumns(Columns):
     def known(self, name: str) -> NDArray[np.bool_]:
         """Which values are there."""
         return self.frame[name].astype(object).notna().to_numpy(dtype=bool)
+
+    def stored(self, name: str) -> pd.Series[Any] | None:
+        """Numbers as floats, truth values and categories as levels, points in time as dates; None for text."""
+        column = self.frame[name]
+        if column.isna().all():
+            return None
+        if name in self.ordered or pd.api.types.is_bool_dtype(column):
+            return self._levels(name)
+        if pd.api.types.is_numeric_dtype(column):
+            return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return _times(column)
+
+    def _levels(self, name: str) -> pd.Series[Any]:
+        """A column of categories, named as text; those that have an order keep it, also where they are not used."""
+        found = _arrow(self.frame[name])
+        if not pa.types.is_dictionary(found.type):
+            found = pc.dictionary_encode(found)
+        found = found.combine_chunks()
+        values = found.dictionary.to_pylist()
+        codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        ordered = self.ordered.get(name, False)
+        if not pa.types.is_dictionary(_arrow(self.frame[name]).type):  # numbers, whose order is their own
+            rank = np.argsort(values)
+            codes = np.where(codes < 0, -1, np.argsort(rank)[codes])
+            values = [values[k] for k in rank]
+        levels = pd.Categorical.from_codes(codes, [str(value) for value in values], ordered=ordered)
+        return pd.Series(levels if ordered else levels.remove_unused_categories())
 
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
         """Columns of numbers and of truth values."""
@@ -94,12 +126,42 @@ def parse_parquet(content: bytes) -> TypedColumns:
     except (OSError, pa.ArrowException) as error:
         raise DataError(f"the Parquet file cannot be read: {error}") from None
     frame.columns = frame.columns.astype(str)
+    ordered = _stored_categories(stored)
     row_names: tuple[str, ...] = (ROW_NAMES,) if ROW_NAMES in frame.columns else ()
     if not isinstance(frame.index, pd.RangeIndex):
         row_names = tuple(ROW_NAMES if name is None else str(name) for name in frame.index.names)
         refuse_repeated([*row_names, *frame.columns])
         frame = frame.reset_index(names=list(row_names))
-    return TypedColumns(frame, row_names)
+    return TypedColumns(frame, row_names, ordered)
+
+
+def _stored_categories(stored: Any) -> dict[str, bool]:
+    """Columns of categories and whether they are ordered: by their type, or by what pandas noted of them."""
+    noted = (stored.schema.pandas_metadata or {}).get("columns", ())
+    found = {
+        str(column["name"]): bool((column["metadata"] or {}).get("ordered"))
+        for column in noted
+        if column["pandas_type"] == "categorical" and column["name"] is not None
+    }
+    return found | {str(f.name): bool(f.type.ordered) for f in stored.schema if pa.types.is_dictionary(f.type)}
+
+
+def _arrow(column: pd.Series[Any]) -> Any:
+    found = pa.array(column.array)
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+
+def _times(column: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Points in time in universal time, spans of time in days; None for anything else."""
+    kind = _arrow(column).type
+    if pa.types.is_duration(kind):
+        return pd.Series(
+            column.to_numpy(dtype="timedelta64[us]", na_value=np.timedelta64("NaT")) / np.timedelta64(1, "D")
+        )
+    if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
+        return None
+    times = _arrow(column).cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.timestamp("us"))
+    return pd.Series(times.combine_chunks().to_numpy(zero_copy_only=False).astype(UNIT))
 
 
 def _with_plain_text(stored: Any) -> Any:

@@ -91,7 +91,7 @@ def test_index_of_a_parquet_file_becomes_ids(tmp_path):
     )
     table = read_table(str(tmp_path / "t.pq"))
     assert table.ids.tolist() == list("wxyz")
-    assert table.data["b"].tolist() == [1.0, 0.0, 1.0, 1.0]
+    assert table.data["b"].tolist() == ["True", "False", "True", "True"]
 
 
 def test_nullable_columns_of_a_parquet_file(tmp_path):

@@ -1,0 +1,121 @@
+"""Columns of levels: names as they were written, an order where there is one, and limits to how many there can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kfrc.typing import FloatArray
+from kfrc_app.tables.columns import DataError, Encoded, quoted, shortened
+
+MAX_LEVELS = 500
+"""Levels that a column can have at most, also if it is asked for: all pairs of them are compared."""
+
+_SHOWN = 7  # levels in a message
+_LARGEST_EXACT = 2**53
+
+
+def number_name(value: float) -> str:
+    """What a number is called as a level: the shortest text that means it.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.levels import number_name
+    >>> number_name(2007.0), number_name(0.5)
+    ('2007', '0.5')
+    """
+    return str(int(value)) if float(value).is_integer() and abs(value) < _LARGEST_EXACT else repr(float(value))
+
+
+def of_numbers(name: str, values: FloatArray, *, ordered: bool) -> pd.Series[Any]:
+    """Different numbers as levels, in their order; NaN stays missing."""
+    known = ~np.isnan(values)
+    distinct, positions = np.unique(values[known], return_inverse=True)
+    refuse_many(name, len(distinct))
+    codes = np.full(len(values), -1, dtype=np.intp)
+    codes[known] = positions
+    return pd.Series(pd.Categorical.from_codes(codes, [number_name(value) for value in distinct], ordered=ordered))
+
+
+def of_text(name: str, found: Encoded) -> pd.Series[Any]:
+    """Different texts as levels without order."""
+    refuse_many(name, len(found.levels))
+    rank = np.argsort(np.array(found.levels, dtype=object), kind="stable")
+    return pd.Series(
+        pd.Categorical.from_codes(_moved(found.codes, rank), [found.levels[k] for k in rank], ordered=False)
+    )
+
+
+def in_order(name: str, found: Encoded, levels: Sequence[str]) -> pd.Series[Any]:
+    """Texts as the levels that a user gave, from the lowest to the highest.
+
+    Raises
+    ------
+    DataError
+        If a cell is none of them.
+    """
+    refuse_many(name, len(levels))
+    places = {level: k for k, level in enumerate(levels)}
+    names = [_matching(level, places) for level in found.levels]
+    if None in names:
+        wrong = found.levels[names.index(None)]
+        raise DataError(
+            f"column '{name}': '{shortened(wrong)}' in row {found.row_of(wrong)} is not among the levels "
+            f"{shown(levels, ordered=True)}"
+        )
+    codes = np.array([*(places[str(level)] for level in names), -1], dtype=np.intp)
+    return pd.Series(pd.Categorical.from_codes(codes[found.codes], list(levels), ordered=True))
+
+
+def as_fitted(found: Encoded, levels: Sequence[str]) -> pd.Series[Any]:
+    """Texts under the names that a model knows, where it knows them: 1.0 is the level 1; others stay as written."""
+    known = {level: k for k, level in enumerate(levels)}
+    names = [_matching(level, known) or level for level in found.levels]
+    values = np.array([*names, None], dtype=object)
+    return pd.Series(pd.Categorical(values[found.codes]))
+
+
+def shown(levels: Sequence[str], *, ordered: bool) -> str:
+    """Levels for a message.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.levels import shown
+    >>> shown(["a", "b"], ordered=True), shown([str(k) for k in range(9)], ordered=False)
+    ('a < b', '0, 1, 2, 3, 4, 5, 6, …')
+    """
+    mark = " < " if ordered else ", "
+    names = [shortened(level) for level in levels[:_SHOWN]]
+    return mark.join([*names, "…"] if len(levels) > _SHOWN else names)
+
+
+def refuse_many(name: str, n_levels: int) -> None:
+    """Stop if a column has more levels than can be compared."""
+    if n_levels > MAX_LEVELS:
+        raise DataError(
+            f"column '{name}' has {n_levels} different values and at most {MAX_LEVELS} can be used as levels: join "
+            f"rare ones, or leave it out with --drop {quoted([name])}"
+        )
+
+
+def _matching(text: str, known: dict[str, int]) -> str | None:
+    """The level that a text means: itself, or the same number written differently."""
+    if text in known:
+        return text
+    try:
+        number = number_name(float(text))
+    except (ValueError, OverflowError):
+        return None
+    return number if number in known else None
+
+
+def _moved(codes: NDArray[Any], rank: NDArray[Any]) -> NDArray[Any]:
+    """Codes after the levels were put in another order."""
+    places = np.empty(len(rank) + 1, dtype=np.intp)
+    places[rank] = np.arange(len(rank))
+    places[-1] = -1
+    return places[codes]

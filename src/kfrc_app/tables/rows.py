@@ -1,0 +1,140 @@
+"""The rows of a file: their names, which are used, and what is missing in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from kfrc_app.tables.columns import Columns, DataError, quoted
+
+MAX_LOST_SHARE = 0.5
+"""Of the rows: losing more to missing values is a mistake, not a clean-up."""
+
+_SHOWN = 5
+
+
+class Missing(StrEnum):
+    """What happens where values are missing: use the rest, take a blank for a level, stop, or leave the row out."""
+
+    PARTIAL = "partial"
+    LEVEL = "level"
+    ERROR = "error"
+    DROP = "drop"
+
+
+@dataclass(frozen=True, eq=False)
+class InputRows:
+    """Every row of a file, in its order.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n_input_rows,)
+        Names as they were written, by default the position in the file, from 1.
+    left_out : ndarray of shape (n_input_rows,)
+        Why a row is not used; blank if it is.
+    """
+
+    ids: NDArray[Any]
+    left_out: NDArray[Any]
+
+    @classmethod
+    def all_used(cls, ids: Sequence[str] | NDArray[Any]) -> Self:
+        """Rows of which none is left out."""
+        return cls(np.array(ids, dtype=object), np.full(len(ids), "", dtype=object))
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Which rows are used."""
+        return np.asarray(self.left_out == "", dtype=bool)
+
+    @property
+    def n_left_out(self) -> int:
+        """How many are not."""
+        return int((~self.used).sum())
+
+
+def row_ids(columns: Columns, data: pd.DataFrame, id_column: str | None) -> NDArray[Any]:
+    """Names of the rows: those of a column, those that the file has, or their numbers."""
+    if id_column is not None:
+        return columns.text(id_column)
+    if columns.row_names and not {*columns.row_names} & {*data.columns}:
+        levels = [columns.text(name) for name in columns.row_names]
+        return np.array([", ".join(parts) for parts in zip(*levels, strict=True)], dtype=object)
+    return np.array([str(k + 1) for k in range(columns.n_rows)], dtype=object)
+
+
+def treat_missing(
+    data: pd.DataFrame, ids: NDArray[Any], missing: Missing, notes: list[str], *, limit: float
+) -> InputRows:
+    """Which rows are used, and a note of what is missing.
+
+    Parameters
+    ----------
+    data : DataFrame
+    ids : ndarray of shape (n_rows,)
+    missing : Missing
+    notes : list of str
+        Added to.
+    limit : float
+        Largest share of the rows that may be left out.
+
+    Raises
+    ------
+    DataError
+        If values are missing and must not be, or too many rows would be left out.
+    """
+    absent = data.isna()
+    incomplete = absent.any(axis=1).to_numpy()
+    if not incomplete.any():
+        return InputRows.all_used(ids)
+    columns = [str(name) for name in data.columns if absent[name].any()]
+    described = f"{incomplete.sum()} of {len(data)} rows have missing values (in {quoted(columns)})"
+    if missing is Missing.ERROR:
+        raise DataError(
+            f"{described}: fill them in, leave columns out with --drop, or use --missing partial, level or drop"
+        )
+    if missing is not Missing.DROP:
+        notes.append(f"{described}: {_treatment(missing)}")
+        _note_empty(absent, ids, missing, notes)
+        return InputRows.all_used(ids)
+    if incomplete.sum() > limit * len(data):
+        worst = str(absent.sum().idxmax())
+        raise DataError(
+            f"{described}, too many to leave out: use --missing partial, or leave out columns instead, for example "
+            f"--drop '{worst}'"
+        )
+    notes.append(f"{described} and were left out")
+    return InputRows(ids, _reasons(absent))
+
+
+def _treatment(missing: Missing) -> str:
+    if missing is Missing.LEVEL:
+        return "a blank counts as a level of its own"
+    return "what is known of them is used"
+
+
+def _note_empty(absent: pd.DataFrame, ids: NDArray[Any], missing: Missing, notes: list[str]) -> None:
+    """Name the rows of which nothing is known."""
+    empty = ids[absent.all(axis=1).to_numpy()]
+    if len(empty) and missing is Missing.PARTIAL:
+        one = len(empty) == 1
+        notes.append(
+            f"nothing is known of row{'' if one else 's'} {quoted(empty.tolist(), _SHOWN)}: "
+            f"{'it belongs' if one else 'they belong'} to every cluster alike"
+        )
+
+
+def _reasons(absent: pd.DataFrame) -> NDArray[Any]:
+    """Why each row cannot be used; blank for complete rows."""
+    cells = absent.to_numpy()
+    reasons = np.full(len(cells), "", dtype=object)
+    for row in np.flatnonzero(cells.any(axis=1)):
+        columns = [str(absent.columns[j]) for j in np.flatnonzero(cells[row])]
+        reasons[row] = f"missing value{'s' if len(columns) > 1 else ''} in {quoted(columns)}"
+    return reasons

@@ -1,0 +1,290 @@
+"""Columns of a file in their types: as the user says, else as the file says, else as their cells show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kfrc.typing import FloatArray
+from kfrc_app.tables import levels
+from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, counted, quoted, shortened
+from kfrc_app.tables.dates import NotDates, read_dates
+from kfrc_app.tables.guess import LABEL_NAMES, are_levels, kind_of_numbers, repeat_often
+from kfrc_app.tables.kinds import DAY_FIRST, Kind, Wish, written
+
+_TOLD = 6  # columns of a type that are told one by one
+_WORDS = {Kind.ORDINAL: "ordered", Kind.NOMINAL: "categories", Kind.DATE: "dates"}
+
+
+@dataclass(eq=False)
+class Understanding:
+    """What the columns of a file turned out to be.
+
+    Attributes
+    ----------
+    columns : Columns
+    demanded : bool
+        Whether the user named the columns: then one that cannot be used is a problem, not a remark.
+    series : dict of str to Series
+        Those that are used: float64, categories, or datetime64.
+    guessed : list of str
+        Those whose type neither the user nor the file said.
+    text, mixed, doubtful, empty, single : list or dict
+        Those that are left out: names and remarks; numbers with text among them; dates that can be read in two ways;
+        without any value; with a single one.
+    """
+
+    columns: Columns
+    demanded: bool
+    series: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    guessed: list[str] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+    mixed: dict[str, NotNumbers] = field(default_factory=dict)
+    doubtful: dict[str, str] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    single: list[str] = field(default_factory=list)
+
+    @property
+    def data(self) -> pd.DataFrame:
+        """The columns that are used."""
+        return pd.DataFrame(self.series)
+
+    def keep(self, name: str, series: pd.Series[Any], *, guessed: bool = False) -> None:
+        """Use a column, unless it says nothing; that a number does not vary is for the fit to say."""
+        if series.isna().all():
+            self.empty.append(name)
+        elif series.dtype != np.float64 and series.nunique() < 2:
+            self.single.append(name)
+        else:
+            self.series[name] = series
+            if guessed and series.dtype != np.float64:
+                self.guessed.append(name)
+
+    @property
+    def notes(self) -> list[str]:
+        """What was left out, and what the others were taken for."""
+        return [*self._left_out(), *self._taken()]
+
+    def _left_out(self) -> list[str]:
+        notes = [
+            f"column '{name}' is left out: {found.n_text} of its {found.n_known} values are text, such as {found.place}"
+            for name, found in self.mixed.items()
+        ]
+        if self.text:
+            groups = [name for name in self.text if name.lower() in LABEL_NAMES]
+            hint = ""
+            if groups:
+                use = written({groups[-1]: Kind.NOMINAL})
+                compare = f"--label-column '{groups[-1]}' compares them with the result"
+                hint = f" (known groups? {compare}, {use} clusters by them)"
+            notes.append(f"left out {counted(self.text, 'column')} of text: {quoted(self.text)}{hint}")
+        for name, cell in self.doubtful.items():
+            notes.append(f"column '{name}' is left out: {_date_question(name, cell)}")
+        if self.empty:
+            notes.append(f"left out {counted(self.empty, 'column')} without any value: {quoted(self.empty)}")
+        if self.single:
+            notes.append(f"left out {counted(self.single, 'column')} with a single value: {quoted(self.single)}")
+        return notes
+
+    def _taken(self) -> list[str]:
+        notes = []
+        for kind, word in _WORDS.items():
+            names = [name for name in self.guessed if kind_of(self.series[name]) is kind]
+            if len(names) > _TOLD:
+                notes.append(f"{counted(names, 'column')} read as {word}: {quoted(names)}")
+            else:
+                notes.extend(f"'{name}' read as {word}{_extent(self.series[name])}" for name in names)
+        if notes:
+            notes[-1] += "; --types NAME=TYPE changes what a column is read as"
+        return notes
+
+
+def kind_of(series: pd.Series[Any]) -> Kind:
+    """The type of a column that was read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from kfrc_app.tables.understanding import kind_of
+    >>> str(kind_of(pd.Series([1.0]))), str(kind_of(pd.Series(["a"], dtype="category")))
+    ('numeric', 'nominal')
+    """
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return Kind.ORDINAL if series.dtype.ordered else Kind.NOMINAL
+    return Kind.DATE if pd.api.types.is_datetime64_any_dtype(series) else Kind.NUMERIC
+
+
+def understand(
+    columns: Columns,
+    names: Sequence[str],
+    wishes: Mapping[str, Wish],
+    *,
+    aside: Collection[str] = (),
+    demanded: bool = False,
+) -> tuple[Understanding, tuple[str, ...]]:
+    """Find the types of columns.
+
+    Parameters
+    ----------
+    columns : Columns
+    names : sequence of str
+        The columns to use.
+    wishes : mapping of str to Wish
+        Types that the user gives.
+    aside : collection of str
+        Columns that are text, whatever they look like.
+    demanded : bool, default=False
+        Whether the user named the columns.
+
+    Returns
+    -------
+    Understanding
+    tuple of str
+        What a reader should know of how numbers were read.
+
+    Raises
+    ------
+    DataError
+        If a type contradicts the cells, a demanded column cannot be used, or a number can be read in two ways.
+    """
+    found = Understanding(columns, demanded)
+    as_text = {name for name, wish in wishes.items() if wish.kind in (Kind.NOMINAL, Kind.DATE) or wish.levels}
+    numbers = columns.numbers([name for name in names if name not in as_text], aside={*aside, *as_text})
+    for name in names:
+        values, text = numbers.values.get(name), numbers.text.get(name)
+        if name in wishes:
+            found.keep(name, _as_wished(columns, name, wishes[name], values, text))
+            continue
+        stored = columns.stored(name)
+        if stored is not None:
+            found.keep(name, stored)
+        elif values is not None:
+            found.keep(name, _guessed_number(columns, name, values), guessed=True)
+        else:
+            assert text is not None  # what is no number is text
+            _guess_text(found, name, text)
+    if demanded:
+        _refuse_unusable(found)
+    return found, numbers.notes
+
+
+def _guessed_number(columns: Columns, name: str, values: FloatArray) -> pd.Series[Any]:
+    kind = kind_of_numbers(values)
+    if kind is Kind.NUMERIC:
+        return pd.Series(values)
+    if kind is Kind.NOMINAL:
+        words = columns.encoded(name)
+        if len(words.levels) == 2:  # true and false rather than 1 and 0
+            return levels.of_text(name, words)
+    return levels.of_numbers(name, values, ordered=kind is Kind.ORDINAL)
+
+
+def _guess_text(found: Understanding, name: str, text: NotNumbers) -> None:
+    cells = found.columns.encoded(name)
+    dates = read_dates(cells.levels)
+    named_as_label = name.lower() in LABEL_NAMES and not found.demanded
+    if not isinstance(dates, NotDates):
+        found.keep(name, dated(cells, dates), guessed=True)
+    elif dates.doubtful:
+        found.doubtful[name] = dates.cell
+    elif 2 * text.n_text <= text.n_known and not repeat_often(cells):
+        found.mixed[name] = text
+    elif named_as_label or (len(cells.levels) > 1 and not are_levels(cells)):
+        found.text.append(name)
+    else:
+        found.keep(name, levels.of_text(name, cells), guessed=True)
+
+
+def _as_wished(
+    columns: Columns, name: str, wish: Wish, values: FloatArray | None, text: NotNumbers | None
+) -> pd.Series[Any]:
+    """A column in the type that the user gives it."""
+    stored = columns.stored(name)
+    if wish.kind is Kind.NUMERIC:
+        if values is not None:
+            return pd.Series(values)
+        if stored is not None and stored.dtype == np.float64:
+            return stored
+        assert text is not None
+        raise DataError(f"column '{name}' cannot be read as numbers: it has {text.place}")
+    if wish.kind is Kind.DATE:
+        return (
+            stored if stored is not None and kind_of(stored) is Kind.DATE else as_dates(columns, name, wish.day_first)
+        )
+    if wish.kind is Kind.NOMINAL:
+        if stored is not None and stored.dtype == np.float64:
+            return levels.of_numbers(name, stored.to_numpy(), ordered=False)
+        return levels.of_text(name, columns.encoded(name))
+    if wish.levels:
+        return levels.in_order(name, columns.encoded(name), wish.levels)
+    if stored is not None and kind_of(stored) is Kind.ORDINAL:
+        return stored
+    if values is None:
+        example = "<".join(shortened(level) for level in sorted(columns.encoded(name).levels)[:3])
+        raise DataError(
+            f"column '{name}' holds text, so that its order must be said: --types '{name}=ordinal:{example}', from the "
+            "lowest level to the highest"
+        )
+    return levels.of_numbers(name, values, ordered=True)
+
+
+def as_dates(columns: Columns, name: str, day_first: bool | None = None) -> pd.Series[Any]:
+    """A column as dates.
+
+    Raises
+    ------
+    DataError
+        If a cell is no date, or can be read in two ways.
+    """
+    cells = columns.encoded(name)
+    dates = read_dates(cells.levels, day_first=day_first, compact=True)
+    if not isinstance(dates, NotDates):
+        return dated(cells, dates)
+    if dates.doubtful:
+        raise DataError(f"column '{name}': {_date_question(name, dates.cell)}")
+    raise DataError(
+        f"column '{name}' cannot be read as dates: it has '{shortened(dates.cell)}' in row {cells.row_of(dates.cell)}"
+    )
+
+
+def dated(cells: Encoded, dates: Any) -> pd.Series[Any]:
+    """Dates of the rows from those of the different cells."""
+    return pd.Series(np.append(dates, np.datetime64("NaT", "us"))[cells.codes])
+
+
+def _date_question(name: str, cell: str) -> str:
+    answers = " or ".join(f"--types '{name}=date:{order}'" for order in DAY_FIRST)
+    return (
+        f"does the day or the month stand first in '{shortened(cell)}'? Nothing else in the column tells: add {answers}"
+    )
+
+
+def _extent(series: pd.Series[Any]) -> str:
+    """What there is in a column: its levels, or its first and last day."""
+    if kind_of(series) is Kind.DATE:
+        return f" ({series.min():%Y-%m-%d} to {series.max():%Y-%m-%d})"
+    names = [str(level) for level in series.cat.categories]
+    return f", {len(names)} levels ({levels.shown(names, ordered=bool(series.dtype.ordered))})"
+
+
+def _refuse_unusable(found: Understanding) -> None:
+    """Stop at a column that was asked for by name and cannot be used."""
+    for name, text in found.mixed.items():
+        raise DataError(
+            f"column '{name}' holds numbers, but {text.n_text} of its {text.n_known} values are text, such as "
+            f"{text.place}: correct them, or add {written({name: Kind.NOMINAL})}"
+        )
+    for name in found.text:
+        cells = found.columns.encoded(name)
+        raise DataError(
+            f"column '{name}' has {len(cells.levels)} different texts in {cells.n_known} rows, as names and remarks "
+            f"do: leave it out, or add {written({name: Kind.NOMINAL})}"
+        )
+    for name, cell in found.doubtful.items():
+        raise DataError(f"column '{name}': {_date_question(name, cell)}")
+    for name in found.empty:
+        raise DataError(f"column '{name}' has no value at all: leave it out")
