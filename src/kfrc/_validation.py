@@ -62,6 +62,32 @@ def check_number(value: Any, name: str, *, minimum: float, strict: bool = False)
     return number
 
 
+def check_sample_weight(sample_weight: Any, n_samples: int) -> FloatArray | None:
+    """Weights of the rows as frequencies: weight 2 is the row twice, weight 0 is the row absent; None stays None."""
+    if sample_weight is None:
+        return None
+    weights = _as_float(as_array(sample_weight, "sample_weight"), "sample_weight")
+    if weights.ndim == 0:
+        weights = np.full(n_samples, float(weights))
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be one-dimensional, got shape {weights.shape}")
+    if len(weights) != n_samples:
+        raise ValueError(
+            f"sample_weight has {len(weights)} entries for {n_samples} rows: sample_weight.shape must fit X"
+        )
+    if not np.isfinite(weights).all():
+        row = int((~np.isfinite(weights)).argmax())
+        raise ValueError(f"sample_weight contains NaN or infinity, the first in row {row}: every row needs a weight")
+    if (weights < 0).any():
+        row = int((weights < 0).argmax())
+        raise ValueError(
+            f"sample_weight has negative values, the first, {weights[row]:g}, in row {row}: weights are >= 0"
+        )
+    if not (weights > 0).any():
+        raise ValueError("sample_weight: all weights are zero, so that there are no rows at all")
+    return weights
+
+
 def check_unmasked(values: Any, name: str) -> Any:
     """What a masked array holds, if it hides nothing; anything else as it is. Masked means missing."""
     if not isinstance(values, np.ma.MaskedArray):

@@ -30,14 +30,14 @@ class Dissimilarity:
         self._diagonal = gram.diagonal()
 
     @classmethod
-    def from_matrix(cls, R: FloatArray) -> Dissimilarity:
-        """From a symmetric matrix with a zero diagonal."""
-        return cls(DenseGram(-0.5 * R))
+    def from_matrix(cls, R: FloatArray, weights: FloatArray | None = None) -> Dissimilarity:
+        """From a symmetric matrix with a zero diagonal, and weights of the rows."""
+        return cls(DenseGram(-0.5 * R, weights=weights))
 
     @classmethod
-    def from_features(cls, features: FloatArray) -> Dissimilarity:
-        """Squared Euclidean distances between rows, at O(n r) per center."""
-        return cls(FactoredGram(features))
+    def from_features(cls, features: FloatArray, weights: FloatArray | None = None) -> Dissimilarity:
+        """Squared Euclidean distances between rows, at O(n r) per center, and weights of the rows."""
+        return cls(FactoredGram(features, weights=weights))
 
     def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Squared distances to centers and squared norms of these, see :meth:`kfrc.gram.Gram.center_distances`."""

@@ -83,3 +83,15 @@ class OutlierWarning(UserWarning):
 
 class ApproximationWarning(UserWarning):
     """Bandwidths are too small for the kernel to be computed exactly; the message states the error."""
+
+
+class LeftOutColumnWarning(UserWarning):
+    """Columns that cannot be clustered by were left out; the message names them and says why."""
+
+
+class UnseenCategoryWarning(UserWarning):
+    """New rows have levels that were not there in the fit; they count as missing."""
+
+
+class MissingRowWarning(UserWarning):
+    """Nothing is known of some rows, so that they belong equally to all clusters; the message names them."""

@@ -122,14 +122,15 @@ class Fuzzifier(Registered, ABC):
         """What a unit of weight costs at these squared distances: just them, unless clusters have scales."""
         return distances
 
-    def penalty(self, U: FloatArray) -> float:
+    def penalty(self, U: FloatArray, row_weights: FloatArray | None = None) -> float:
         """What the objective adds to Σ t(u_ji) A_ji: nothing, unless a subclass says so."""
         return 0.0
 
-    def adapted(self, U: FloatArray, distances: FloatArray) -> Fuzzifier:
+    def adapted(self, U: FloatArray, distances: FloatArray, row_weights: FloatArray | None = None) -> Fuzzifier:
         """The same rule with its own unknowns, if it has any, at their minimizer for these memberships and distances.
 
-        ``distances`` are squared, of shape (n_samples, n_clusters), to the centers that ``U`` defines.
+        ``distances`` are squared, of shape (n_samples, n_clusters), to the centers that ``U`` defines, and
+        ``row_weights``, if any, how many rows each row stands for.
         """
         return self
 

@@ -39,6 +39,9 @@ _START_SEED = 20260
 class Spectrum:
     """Leading eigenpairs of F = D^{-1/2} HKH D^{-1/2} / n, D = diag(HKH).
 
+    With weights s of the rows, S = Σ s, the mean that H takes away is weighted, and F is
+    s^{1/2} D^{-1/2} HKHᵀ D^{-1/2} s^{1/2} / S.
+
     Attributes
     ----------
     eigenvalues : ndarray of shape (k,)
@@ -49,18 +52,25 @@ class Spectrum:
         D: squared distance of every sample to the center of mass in feature space.
     gradients : ndarray of shape (k, n_features) or None
         ∂λ_i / ∂ log θ_d.
+    row_weights : ndarray of shape (n_samples,) or None
+        s; None if all rows count once.
     """
 
     eigenvalues: FloatArray
     eigenvectors: FloatArray
     centered_diagonal: FloatArray
     gradients: FloatArray | None = None
+    row_weights: FloatArray | None = None
 
     @cached_property
     def scaled_eigenvectors(self) -> FloatArray:
-        """H D^{-1/2} v_i, of shape (n_samples, k)."""
+        """H D^{-1/2} v_i, of shape (n_samples, k); with weights Hᵀ s^{1/2} D^{-1/2} v_i."""
         W = self.eigenvectors / np.sqrt(self.centered_diagonal)[:, None]
-        return W - W.mean(axis=0)
+        s = self.row_weights
+        if s is None:
+            return W - W.mean(axis=0)
+        W *= np.sqrt(s)[:, None]
+        return W - np.outer(s / s.sum(), W.sum(axis=0))
 
     def adjoint(self, weights: FloatArray) -> SymmetricLowRank:
         """∂(Σ_i w_i λ_i)/∂K: rank at most k + 2 (MATH: G = w̃w̃ᵀ/n + (a1ᵀ + 1aᵀ)/n − (Σa) 11ᵀ/n²).
@@ -72,18 +82,25 @@ class Spectrum:
         used = np.flatnonzero(weights)
         n_samples = len(self.centered_diagonal)
         pull = (self.eigenvectors[:, used] ** 2 @ (weights[used] * self.eigenvalues[used])) / self.centered_diagonal
+        s = self.row_weights
         return SymmetricLowRank(
             vectors=self.scaled_eigenvectors[:, used],
             weights=weights[used],
-            shift=pull - pull.sum() / (2 * n_samples),
+            shift=pull - (pull.sum() / (2 * n_samples) if s is None else pull.sum() / (2 * s.sum()) * s),
             diagonal=-pull,
+            row_weights=s,
         )
 
     def coordinates(self) -> FloatArray:
         """Kernel principal coordinates √n D^{1/2} V Λ^{1/2}: rows approximate the centered feature vectors."""
-        n_samples = len(self.centered_diagonal)
-        scale = np.sqrt(n_samples * np.maximum(self.eigenvalues, 0.0))
-        return np.sqrt(self.centered_diagonal)[:, None] * self.eigenvectors * scale
+        s = self.row_weights
+        total = len(self.centered_diagonal) if s is None else float(s.sum())
+        scale = np.sqrt(total * np.maximum(self.eigenvalues, 0.0))
+        coordinates = np.sqrt(self.centered_diagonal)[:, None] * self.eigenvectors * scale
+        if s is not None:
+            # A row that stands for none has no direction of its own; it starts at the center.
+            coordinates *= np.where(s > 0, 1.0 / np.sqrt(np.where(s > 0, s, 1.0)), 0.0)[:, None]
+        return coordinates
 
 
 def leading_spectrum(
@@ -167,7 +184,7 @@ def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None =
     warm_start : Spectrum, optional
         The spectrum at nearby bandwidths; saves Lanczos steps, never changes the answer beyond rounding.
     """
-    diagonal = _floored(gram.centered_diagonal)
+    diagonal = _floored(gram.centered_diagonal, gram)
     if gram.feature_blocks() is not None:
         values, vectors = _pairs_from_features(gram, diagonal, n_eigenvalues)
     elif gram.n_samples <= max(_LAPACK_MAX_SAMPLES, n_eigenvalues + 1):
@@ -175,7 +192,7 @@ def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None =
     else:
         values, vectors = _pairs_by_lanczos(gram, diagonal, n_eigenvalues, warm_start)
     # F is positive semi-definite with trace one; what is outside [0, 1] is rounding.
-    return Spectrum(np.clip(values, 0.0, 1.0), vectors, diagonal)
+    return Spectrum(np.clip(values, 0.0, 1.0), vectors, diagonal, row_weights=gram.weights)
 
 
 def extreme_eigenvalues(M: FloatArray) -> tuple[float, float]:
@@ -188,8 +205,8 @@ def extreme_eigenvalues(M: FloatArray) -> tuple[float, float]:
     return float(values.min()), float(values.max())
 
 
-def _floored(diagonal: FloatArray) -> FloatArray:
-    scale = float(diagonal.mean())
+def _floored(diagonal: FloatArray, gram: Gram) -> FloatArray:
+    scale = float(gram.mean(diagonal))
     if not scale > 0:
         raise KFRCError(
             "all samples coincide in feature space, so there is no direction to separate them: "
@@ -200,8 +217,8 @@ def _floored(diagonal: FloatArray) -> FloatArray:
 
 def _pairs_from_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
     """F = AAᵀ with A = D^{-1/2} Φ / √n: the r × r problem AᵀA has the same non-zero eigenvalues."""
-    n_samples = gram.n_samples
-    scale = 1.0 / np.sqrt(n_samples * diagonal)
+    n_samples, totals = gram.n_samples, gram.feature_totals
+    scale = _row_scale(gram, diagonal)
     rank = next(_blocks(gram))[1].shape[1]
     # The matrix, and one term of its sum.
     remedy = "fewer columns, larger bandwidths, or fewer rows"
@@ -209,11 +226,15 @@ def _pairs_from_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -
     inner: FloatArray | float = 0.0
     for rows, features in _blocks(gram):
         A = features * scale[rows, None]
+        if totals is not None:
+            A /= np.sqrt(totals)
         inner = inner + A.T @ A
     values, small = _largest_pairs(np.asarray(inner), n_eigenvalues)
     # Beyond the rank of F the eigenvalue is zero and any orthonormal completion is an eigenvector.
     n_positive = int((values > n_samples * np.finfo(float).eps * values[0]).sum())
     small = small[:, :n_positive] / np.sqrt(values[:n_positive])
+    if totals is not None:
+        small /= np.sqrt(totals)[:, None]
     vectors = np.empty((n_samples, n_eigenvalues))
     for rows, features in _blocks(gram):
         vectors[rows, :n_positive] = (features @ small) * scale[rows, None]
@@ -222,6 +243,13 @@ def _pairs_from_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -
     padded = np.zeros(n_eigenvalues)
     padded[:n_positive] = values[:n_positive]
     return padded, vectors
+
+
+def _row_scale(gram: Gram, diagonal: FloatArray) -> FloatArray:
+    """√(s_j / (S D_j)): what rows of features are multiplied by; S goes with the features where columns have blanks."""
+    total = gram.total if gram.feature_totals is None else 1.0
+    scale: FloatArray = 1.0 / np.sqrt(total * diagonal)
+    return scale if gram.weights is None else scale * np.sqrt(gram.weights)
 
 
 def _largest_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
@@ -250,7 +278,8 @@ def _lapack_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
 
 def _null_vectors(gram: Gram, scale: FloatArray, n_vectors: int) -> FloatArray:
     """Orthonormal vectors orthogonal to the range of A = scale ∘ Φ; only tiny ranks ever ask for them."""
-    A = np.vstack([features * scale[rows, None] for rows, features in _blocks(gram)])
+    totals = np.ones(1) if gram.feature_totals is None else gram.feature_totals
+    A = np.vstack([features * scale[rows, None] / np.sqrt(totals) for rows, features in _blocks(gram)])
     guess = np.random.default_rng(_START_SEED).standard_normal((gram.n_samples, n_vectors))
     guess -= A @ np.linalg.lstsq(A, guess, rcond=None)[0]
     return np.linalg.qr(guess)[0]
@@ -263,30 +292,29 @@ def _blocks(gram: Gram) -> Iterator[tuple[slice, FloatArray]]:
 
 
 def _pairs_by_lapack(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
-    n_samples = gram.n_samples
-    scale = 1.0 / np.sqrt(diagonal)
-    F = gram.columns(range(n_samples)).copy()
-    means = F.mean(axis=0)
+    scale = 1.0 / np.sqrt(diagonal) if gram.weights is None else np.sqrt(gram.weights / diagonal)
+    F = gram.columns(range(gram.n_samples)).copy()
+    means = gram.mean(F)
     F -= means
-    F -= (means - means.mean())[:, None]
+    F -= (means - gram.mean(means))[:, None]
     F *= scale
-    F *= (scale / n_samples)[:, None]
+    F *= (scale / gram.total)[:, None]
     return _lapack_pairs(F, n_eigenvalues)
 
 
 def _pairs_by_lanczos(
     gram: Gram, diagonal: FloatArray, n_eigenvalues: int, warm_start: Spectrum | None
 ) -> tuple[FloatArray, FloatArray]:
-    n_samples = gram.n_samples
-    scale = 1.0 / np.sqrt(diagonal)
+    n_samples, total, s = gram.n_samples, gram.total, gram.weights
+    scale = 1.0 / np.sqrt(diagonal) if s is None else np.sqrt(s / diagonal)
 
     def apply(x: FloatArray) -> FloatArray:
         y = scale * x.ravel()
-        y -= y.mean()
+        y -= y.mean() if s is None else y.sum() / total * s
         z = gram.matmul(y)
-        z -= z.mean()
+        z -= gram.mean(z)
         z *= scale
-        z /= n_samples
+        z /= total
         return z
 
     operator = LinearOperator((n_samples, n_samples), matvec=apply, dtype=np.float64)

@@ -2,6 +2,7 @@
 
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers
+from kfrc.gram.column_grams import ColumnGram, ColumnGrams
 from kfrc.gram.dense import DenseGram, DenseGrams
 from kfrc.gram.embedded import EmbeddedGram, EmbeddedGrams
 from kfrc.gram.factored import FactoredGram, FactoredGrams
@@ -14,6 +15,8 @@ __all__ = [
     "Centers",
     "ChebyshevGram",
     "ChebyshevGrams",
+    "ColumnGram",
+    "ColumnGrams",
     "DenseGram",
     "DenseGrams",
     "EmbeddedGram",

@@ -23,8 +23,15 @@ class Gram(ABC):
     """
 
     n_samples: int
+    weights: FloatArray | None = None
+    """s: how many rows each row stands for; None if one. The center of mass, F and J weigh rows by it."""
     backend: ClassVar[str] = "none"
     """How it is held: "none" (exact), "low_rank" or "nystrom"; what ``approximation_`` of an estimator says."""
+
+    @property
+    def total(self) -> float:
+        """S: how many rows there are, weights counted."""
+        return self.n_samples if self.weights is None else float(self.weights.sum())
 
     @abstractmethod
     def matmul(self, V: FloatArray) -> FloatArray:
@@ -43,20 +50,30 @@ class Gram(ABC):
         """E[:, indices], of shape (n_samples, len(indices))."""
 
     def row_means(self) -> FloatArray:
-        """E 1 / n, of shape (n_samples,)."""
-        return self.matmul(np.ones(self.n_samples)) / self.n_samples
+        """E s / S, of shape (n_samples,)."""
+        return self.matmul(np.ones(self.n_samples) if self.weights is None else self.weights) / self.total
+
+    def mean(self, values: FloatArray) -> FloatArray:
+        """Mean over the samples, weights counted, of an array of shape (n_samples, ...)."""
+        mean: FloatArray = values.mean(axis=0) if self.weights is None else self.weights @ values / self.total
+        return mean
 
     @cached_property
     def centered_diagonal(self) -> FloatArray:
         """diag(HKH) = E_jj − 2 (E1)_j / n + 1ᵀE1 / n²: squared distances to the center of mass in feature space."""
         means = self.row_means()
-        return self.diagonal() - 2.0 * means + means.mean()
+        return self.diagonal() - 2.0 * means + self.mean(means)
 
     def feature_blocks(self) -> Iterator[tuple[slice, FloatArray]] | None:
         """Centered features Φ with HEH = ΦΦᵀ, row block by row block, or None if the backend has none.
 
         Each item is a slice of rows and an array of shape (n_block, r).
         """
+        return None
+
+    @property
+    def feature_totals(self) -> FloatArray | None:
+        """S_d of every feature, of shape (r,): the weight of the rows in which its column is known; None if of all."""
         return None
 
     @property

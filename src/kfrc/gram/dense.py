@@ -24,11 +24,20 @@ class DenseGram(Gram):
     family : DenseGrams, optional
         Where it comes from; without it there are no bandwidths to differentiate by and no rows to compare with.
     bandwidths : ndarray of shape (n_features,), optional
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
     """
 
-    def __init__(self, E: FloatArray, family: DenseGrams | None = None, bandwidths: FloatArray | None = None) -> None:
+    def __init__(
+        self,
+        E: FloatArray,
+        family: DenseGrams | None = None,
+        bandwidths: FloatArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> None:
         self.E = E
         self.n_samples = len(E)
+        self.weights = weights
         self._family = family
         self._bandwidths = bandwidths
 
@@ -42,7 +51,8 @@ class DenseGram(Gram):
         return np.diagonal(self.E).copy()
 
     def row_means(self) -> FloatArray:  # noqa: D102
-        return self.E.mean(axis=1)
+        means: FloatArray = self.E.mean(axis=1) if self.weights is None else self.E @ self.weights / self.total
+        return means
 
     def columns(self, indices: Sequence[int]) -> FloatArray:  # noqa: D102
         return self.E[:, indices]
@@ -65,12 +75,13 @@ class DenseGram(Gram):
 class DenseGrams(GramFamily):
     """Dense Gram matrices of the rows of X under a kernel."""
 
-    def __init__(self, X: FloatArray, kernel: Kernel) -> None:
+    def __init__(self, X: FloatArray, kernel: Kernel, weights: FloatArray | None = None) -> None:
         self.X = X
         self.kernel = kernel
+        self.weights = weights
         self.n_samples, self.n_features = X.shape
         remedy = 'approximation="low_rank"' if isinstance(kernel, AdditiveKernel) else 'approximation="nystrom"'
         check_memory(8 * self.n_samples**2, f"the {self.n_samples} x {self.n_samples} Gram matrix", remedy)
 
     def at(self, bandwidths: FloatArray) -> DenseGram:  # noqa: D102
-        return DenseGram(self.kernel.shifted_gram(self.X, bandwidths), self, bandwidths)
+        return DenseGram(self.kernel.shifted_gram(self.X, bandwidths), self, bandwidths, self.weights)

@@ -84,15 +84,22 @@ class FactoredGram(FeatureGram):
         Φ. They are centered here once, which changes no centered quantity.
     family : FactoredGrams, optional
     bandwidths : ndarray of shape (n_features,), optional
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
     """
 
     def __init__(
-        self, features: FloatArray, family: FactoredGrams | None = None, bandwidths: FloatArray | None = None
+        self,
+        features: FloatArray,
+        family: FactoredGrams | None = None,
+        bandwidths: FloatArray | None = None,
+        weights: FloatArray | None = None,
     ) -> None:
         check_squares(features, "X" if family is None else "X / bandwidths")
-        self._mean = features.mean(axis=0)
-        self._features = features - self._mean
         self.n_samples = len(features)
+        self.weights = weights
+        self._mean = self.mean(features)
+        self._features = features - self._mean
         self._family = family
         self._bandwidths = bandwidths
 

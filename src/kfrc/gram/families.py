@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from kfrc.columns import Rows, Table
 from kfrc.gram.base import GramFamily
+from kfrc.gram.column_grams import ColumnGrams
 from kfrc.gram.dense import DenseGrams
 from kfrc.gram.embedded import EmbeddedGrams
 from kfrc.gram.factored import FactoredGrams
 from kfrc.gram.low_rank import ChebyshevGrams
 from kfrc.gram.nystrom import NystromGrams
-from kfrc.kernels import AdditiveKernel, EmbeddedKernel, Kernel
-from kfrc.typing import FloatArray
+from kfrc.kernels import AdditiveKernel, EmbeddedKernel, Kernel, Profile
+from kfrc.kernels.column_product import ColumnProduct
+from kfrc.kernels.gaussian import GaussianProduct
 
 APPROXIMATIONS = ("auto", "none", "low_rank", "nystrom")
 
@@ -22,12 +25,13 @@ _DENSE_MAX_SAMPLES = 5000
 """Up to here other kernels are held densely."""
 
 
-def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank: int | None = None) -> GramFamily:
+def gram_family(X: Rows, kernel: Kernel, approximation: str = "auto", rank: int | None = None) -> GramFamily:
     """The family of Gram matrices of X under ``kernel``.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray of shape (n_samples, n_features) or Table
+        Complete numbers, or columns of any type with blanks and weights.
     kernel : Kernel
     approximation : {"auto", "none", "low_rank", "nystrom"}, default="auto"
         ``"low_rank"`` (additive kernels) is exact to about 1e-12 in the eigenvalues, unless bandwidths are too small to
@@ -53,6 +57,8 @@ def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank
     """
     if approximation not in APPROXIMATIONS:
         raise ValueError(f"unknown approximation {approximation!r}: choose one of {', '.join(APPROXIMATIONS)}")
+    if isinstance(X, Table):
+        return _table_family(X, kernel, approximation, rank)
     if isinstance(kernel, EmbeddedKernel):
         return EmbeddedGrams(X, kernel, rank)
     if kernel.factor(X[:1], np.ones(X.shape[1])) is not None:
@@ -69,6 +75,26 @@ def gram_family(X: FloatArray, kernel: Kernel, approximation: str = "auto", rank
             )
         return ChebyshevGrams(X, kernel)
     return DenseGrams(X, kernel)
+
+
+def _table_family(table: Table, kernel: Kernel, approximation: str, rank: int | None) -> GramFamily:
+    """Sums over columns are blocks of features, whatever the number of rows; their product is a kernel like others."""
+    if isinstance(kernel, Profile):
+        if approximation == "nystrom":
+            raise ValueError('approximation="nystrom" is for other kernels: a table has exact features under this one')
+        return ColumnGrams(table, kernel)
+    if not isinstance(kernel, GaussianProduct):
+        raise ValueError(
+            f'the {kernel.label} kernel needs complete numbers without weights: use kernel="sum" or kernel="product"'
+        )
+    product = ColumnProduct.of(table)
+    if approximation == "auto":
+        approximation = _cheapest(product, len(table))
+    if approximation == "nystrom":
+        return NystromGrams(table.values, product, rank, table.weights)
+    if approximation == "low_rank":
+        raise ValueError("approximation='low_rank' needs kernel='sum': use approximation='nystrom'")
+    return DenseGrams(table.values, product, table.weights)
 
 
 def _cheapest(kernel: Kernel, n_samples: int) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +19,13 @@ import numpy as np
 from kfrc._numerics import clear_rounding, row_blocks
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
+from kfrc.gram.chebyshev import (
+    chebyshev_grid,
+    chebyshev_polynomials,
+    cosine_transform,
+    rounded_degree,
+    to_coefficients,
+)
 from kfrc.gram.dense import DenseGram, DenseGrams
 from kfrc.gram.factored import FeatureGram, squared_euclidean
 from kfrc.kernels import AdditiveKernel, SymmetricLowRank
@@ -123,13 +130,13 @@ class ChebyshevGrams(GramFamily):
 
     def degrees(self, bandwidths: FloatArray) -> IntArray:
         """Number of polynomials of each feature, of shape (n_features,)."""
-        return _rounded_degree(np.minimum(self._needed(bandwidths), self.max_degree))
+        return rounded_degree(np.minimum(self._needed(bandwidths), self.max_degree))
 
     def resolves(self, bandwidths: FloatArray) -> bool:  # noqa: D102
         return bool(self._needed(bandwidths).max() <= self.max_degree)
 
     def _needed(self, bandwidths: FloatArray) -> FloatArray:
-        return chebyshev_degree(self.half_range / bandwidths, self.tol)
+        return self.kernel.polynomials_needed(self.half_range / bandwidths, self.tol)
 
     def _cores_cost_more(self, bandwidths: FloatArray) -> bool:
         """Whether the cores alone take longer than the dense matrix."""
@@ -168,9 +175,9 @@ class _Core:
 
     @classmethod
     def build(cls, kernel: AdditiveKernel, features: IntArray, degree: int, ratio: FloatArray) -> _Core:
-        _, grid_squares = _chebyshev_grid(degree)
+        _, grid_squares = chebyshev_grid(degree)
         squares = grid_squares * (ratio[features] ** 2)[:, None, None]
-        values, vectors = np.linalg.eigh(_to_coefficients(kernel.profile(squares))[:, 1:, 1:])
+        values, vectors = np.linalg.eigh(to_coefficients(kernel.profile(squares))[:, 1:, 1:])
         return cls(features, degree, squares, values[:, ::-1], vectors[:, :, ::-1])
 
     def roots(self, rank: int) -> FloatArray:
@@ -220,12 +227,12 @@ class _CoreGroup:
     @cached_property
     def core_derivative(self) -> FloatArray:
         """∂B/∂ log θ with T₀ included, of shape (g, N, N)."""
-        return _to_coefficients(self.kernel.profile_derivative(self.squares))
+        return to_coefficients(self.kernel.profile_derivative(self.squares))
 
     @cached_property
     def core(self) -> FloatArray:
         """B with T₀ included, of shape (g, N, N)."""
-        return _to_coefficients(self.kernel.profile(self.squares))
+        return to_coefficients(self.kernel.profile(self.squares))
 
 
 class ChebyshevGram(FeatureGram):
@@ -311,10 +318,10 @@ class ChebyshevGram(FeatureGram):
         for group in self._groups:
             moments = self._polynomial_products(group, prototypes)
             squared_norms += np.einsum("gni,gnm,gmi->i", moments, group.core, moments)
-            grid, _ = _chebyshev_grid(group.degree)
+            grid, _ = chebyshev_grid(group.degree)
             for position, feature in enumerate(group.features):
                 nodes.append(self.family.middle[feature] + self.family.half_range[feature] * grid)
-                weights.append(_cosine_transform(group.degree).T @ moments[position])
+                weights.append(cosine_transform(group.degree).T @ moments[position])
         order = np.concatenate([group.features for group in self._groups])
         return NodeCenters(
             self.family.kernel, self.bandwidths[order], order, tuple(nodes), tuple(weights), squared_norms
@@ -350,50 +357,3 @@ def _affordable_degree(n_samples: int, n_features: int) -> float:
     if n_samples <= _FALL_BACK_MAX_SAMPLES:
         return math.inf
     return min(max(math.sqrt(_PASS_OPERATIONS / (n_samples * n_features)), _MAX_DEGREES[0]), _MAX_DEGREES[1])
-
-
-def chebyshev_degree(ratio: FloatArray, tol: float) -> FloatArray:
-    """Number of polynomials that resolve a Gaussian of bandwidth h / ratio on an interval of half-length h."""
-    digits = math.log(1.0 / tol)
-    return np.hypot(math.sqrt(2.0 * digits) * ratio, math.sqrt(0.18) * digits) + 4.0
-
-
-def chebyshev_polynomials(Z: FloatArray, degree: int) -> FloatArray:
-    """T_0 … T_{N−1} at Z of shape (g, n) by their recurrence, of shape (g, N, n)."""
-    T = np.empty((Z.shape[0], degree, Z.shape[1]))
-    T[:, 0] = 1.0
-    T[:, 1] = Z
-    twice = 2.0 * Z
-    for k in range(2, degree):
-        np.multiply(twice, T[:, k - 1], out=T[:, k])
-        T[:, k] -= T[:, k - 2]
-    return T
-
-
-def _rounded_degree(degree: FloatArray) -> IntArray:
-    """Round up to one of few sizes (about 20 % apart), so that features fall into few groups."""
-    step = 2.0 ** (np.floor(np.log2(degree)) - 2)
-    return (np.ceil(degree / step) * step).astype(np.int64)
-
-
-@lru_cache(maxsize=64)
-def _chebyshev_grid(degree: int) -> tuple[FloatArray, FloatArray]:
-    """Nodes cos(π (k + ½) / N) and their squared differences."""
-    nodes = np.cos(np.pi * (np.arange(degree) + 0.5) / degree)
-    return nodes, np.square(np.subtract.outer(nodes, nodes))
-
-
-@lru_cache(maxsize=64)
-def _cosine_transform(degree: int) -> FloatArray:
-    """The matrix C that turns values on the grid into Chebyshev coefficients."""
-    angles = np.pi * np.outer(np.arange(degree), np.arange(degree) + 0.5) / degree
-    C = 2.0 / degree * np.cos(angles)
-    C[0] *= 0.5
-    return C
-
-
-def _to_coefficients(values: FloatArray) -> FloatArray:
-    """Two-dimensional Chebyshev coefficients of functions on the grid, of shape (g, N, N)."""
-    C = _cosine_transform(values.shape[1])
-    B = C @ values @ C.T
-    return 0.5 * (B + np.swapaxes(B, 1, 2))

@@ -47,16 +47,23 @@ class NystromGrams(GramFamily):
     kernel : Kernel
     rank : int, optional
         Number of landmarks.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
     """
 
-    def __init__(self, X: FloatArray, kernel: Kernel, rank: int | None = None) -> None:
+    def __init__(
+        self, X: FloatArray, kernel: Kernel, rank: int | None = None, weights: FloatArray | None = None
+    ) -> None:
         self.n_samples, self.n_features = X.shape
         self.kernel = kernel
-        self.center = X.mean(axis=0)
+        self.weights = weights
+        # Codes of levels cannot be moved, and columns that are not numbers are in standard units already.
+        self.center = X.mean(axis=0) if kernel.moves_with_origin else np.zeros(X.shape[1])
         self.X = X - self.center
         rank = min(DEFAULT_RANK if rank is None else rank, self.n_samples)
         # Landmarks serve all bandwidths of a search, so they are chosen where the kernel is least smooth: at its start.
-        self.landmarks = self.X[choose_landmarks(self.X, kernel, self.X.std(axis=0), rank)]
+        spread = self.X.std(axis=0) if kernel.moves_with_origin else np.ones(self.n_features)
+        self.landmarks = self.X[choose_landmarks(self.X, kernel, spread, rank)]
 
     def at(self, bandwidths: FloatArray) -> NystromGram:  # noqa: D102
         return NystromGram(self, bandwidths)
@@ -71,6 +78,7 @@ class NystromGram(FeatureGram):
         self.family = family
         self.bandwidths = bandwidths
         self.n_samples = family.n_samples
+        self.weights = family.weights
         self._stored: FloatArray | None = None
         W = _anchored(family.kernel, family.landmarks, family.landmarks, bandwidths)
         values, vectors = np.linalg.eigh(0.5 * (W + W.T))
@@ -106,9 +114,9 @@ class NystromGram(FeatureGram):
     @cached_property
     def _mean(self) -> FloatArray:
         total = np.zeros(self.rank)
-        for _, features in self._raw_blocks():
-            total += features.sum(axis=0)
-        return total / self.n_samples
+        for rows, features in self._raw_blocks():
+            total += features.sum(axis=0) if self.weights is None else self.weights[rows] @ features
+        return total / self.total
 
     @cached_property
     def _missing(self) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from kfrc.typing import FloatArray
 
 @dataclass(frozen=True)
 class SymmetricLowRank:
-    """The matrix G = (V diag(w) Vᵀ + q1ᵀ + 1qᵀ) / n + diag(d): the derivative of a function of K with respect to K.
+    """The matrix G = (V diag(w) Vᵀ + qsᵀ + sqᵀ) / S + diag(d): the derivative of a function of K with respect to K.
 
     Parameters
     ----------
@@ -30,12 +31,25 @@ class SymmetricLowRank:
         q, what the normalization by diag(HKH) contributes through row sums.
     diagonal : ndarray of shape (n_samples,)
         d, what it contributes through diag(K); irrelevant for kernels with a constant diagonal.
+    row_weights : ndarray of shape (n_samples,), optional
+        s, how many rows each row stands for, with S their sum; by default one each.
     """
 
     vectors: FloatArray
     weights: FloatArray
     shift: FloatArray
     diagonal: FloatArray
+    row_weights: FloatArray | None = None
+
+    @cached_property
+    def measure(self) -> FloatArray:
+        """s, of shape (n_samples,)."""
+        return np.ones(len(self.shift)) if self.row_weights is None else self.row_weights
+
+    @property
+    def total(self) -> float:
+        """S."""
+        return len(self.shift) if self.row_weights is None else float(self.row_weights.sum())
 
     def factors(self) -> tuple[FloatArray, FloatArray]:
         """L and R with G = L Rᵀ off the diagonal: one product then makes a block, with no further passes over it."""
@@ -43,8 +57,8 @@ class SymmetricLowRank:
 
     @cached_property
     def _factors(self) -> tuple[FloatArray, FloatArray]:
-        q, ones = self.shift[:, None], np.ones((len(self.shift), 1))
-        return np.hstack([self.vectors * self.weights, q, ones]) / len(q), np.hstack([self.vectors, ones, q])
+        q, s = self.shift[:, None], self.measure[:, None]
+        return np.hstack([self.vectors * self.weights, q, s]) / self.total, np.hstack([self.vectors, s, q])
 
     def rows(self, block: slice) -> FloatArray:
         """Rows of G without the diagonal term."""
@@ -66,6 +80,8 @@ class Kernel(Registered, ABC):
     constant_diagonal: bool = True
     sums_over_columns: ClassVar[bool] = False
     """Whether k(x, y) is a sum over columns of functions of one column each."""
+    moves_with_origin: ClassVar[bool] = True
+    """Whether a row is a point among numbers, so that all rows may be moved by the same amount."""
     remark: ClassVar[str] = ""
     """What a reader of a result should know of distances under this kernel; empty if bandwidths say it all."""
 
@@ -160,13 +176,11 @@ class EmbeddedKernel(Kernel):
         )
 
 
-class AdditiveKernel(Kernel):
-    """A kernel that is a sum over features of smooth functions of one difference each.
+class Profile(ABC):
+    """What a kernel that is a sum over columns says of one of them, as a function of Δ²/θ².
 
-    Its Gram matrix has an accurate low-rank form, feature by feature. A new one implements the two profiles.
+    With it the columns may be of any type: only Δ² depends on that.
     """
-
-    sums_over_columns: ClassVar[bool] = True
 
     @abstractmethod
     def profile(self, squared_differences: FloatArray) -> FloatArray:
@@ -175,6 +189,25 @@ class AdditiveKernel(Kernel):
     @abstractmethod
     def profile_derivative(self, squared_differences: FloatArray) -> FloatArray:
         """Its derivative with respect to log θ, as a function of ((x − y) / θ)²."""
+
+    @abstractmethod
+    def polynomials_needed(self, ratio: FloatArray, tol: float) -> FloatArray:
+        """How many polynomials resolve it over an interval of half-length ``ratio`` bandwidths."""
+
+
+class AdditiveKernel(Kernel, Profile):
+    """A kernel that is a sum over features of smooth functions of one difference each.
+
+    Its Gram matrix has an accurate low-rank form, feature by feature. A new one implements the two profiles.
+    """
+
+    sums_over_columns: ClassVar[bool] = True
+
+    def polynomials_needed(self, ratio: FloatArray, tol: float) -> FloatArray:
+        """Of a Gaussian; a kernel that is less smooth needs more."""
+        digits = math.log(1.0 / tol)
+        needed: FloatArray = np.hypot(math.sqrt(2.0 * digits) * ratio, math.sqrt(0.18) * digits) + 4.0
+        return needed
 
     def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
         E = np.zeros((len(X), len(Y)))
@@ -190,9 +223,9 @@ class AdditiveKernel(Kernel):
     def log_bandwidth_gradients(  # noqa: D102
         self, X: FloatArray, bandwidths: FloatArray, E: FloatArray, adjoints: Sequence[SymmetricLowRank]
     ) -> FloatArray:
-        # Σ G∘S = Σ_r w_r v_rᵀ S v_r + 2 qᵀ S 1 for S = ∂K/∂η_d: one thin product S @ [1, V…] serves all adjoints.
+        # Σ G∘S = Σ_r w_r v_rᵀ S v_r + 2 qᵀ S s for S = ∂K/∂η_d: one thin product S @ [s, V…] serves all adjoints.
         n_samples, n_features = X.shape
-        stacked = np.hstack([np.ones((n_samples, 1)), *(adjoint.vectors for adjoint in adjoints)])
+        stacked = np.hstack([adjoints[0].measure[:, None], *(adjoint.vectors for adjoint in adjoints)])
         ends = np.cumsum([1] + [adjoint.vectors.shape[1] for adjoint in adjoints])
         gradients = np.zeros((len(adjoints), n_features))
         for block in row_blocks(n_samples, n_samples):
@@ -201,7 +234,7 @@ class AdditiveKernel(Kernel):
                 for i, adjoint in enumerate(adjoints):
                     within = np.einsum("jr,jr->r", adjoint.vectors[block], product[:, ends[i] : ends[i + 1]])
                     gradients[i, d] += within @ adjoint.weights + 2.0 * (adjoint.shift[block] @ product[:, 0])
-        return gradients / n_samples
+        return gradients / adjoints[0].total
 
 
 def squared_differences(x: FloatArray, y: FloatArray, bandwidth: float) -> FloatArray:

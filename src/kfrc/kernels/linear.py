@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from kfrc.kernels.base import Kernel, SymmetricLowRank
+from kfrc.kernels.base import Kernel, Profile, SymmetricLowRank
 from kfrc.typing import FloatArray
 
 
 @dataclass(frozen=True)
-class Linear(Kernel, name="linear"):
+class Linear(Kernel, Profile, name="linear"):
     """k(x, y) = Σ_d x_d y_d / θ_d²: squared distances are weighted Euclidean, F has rank at most p.
 
     Examples
@@ -27,6 +27,18 @@ class Linear(Kernel, name="linear"):
 
     constant_diagonal: bool = False
     sums_over_columns: ClassVar[bool] = True
+
+    def profile(self, squared_differences: FloatArray) -> FloatArray:
+        """−Δ²/2θ², which is x y / θ² but for terms of x or y alone."""
+        return -0.5 * squared_differences
+
+    def profile_derivative(self, squared_differences: FloatArray) -> FloatArray:
+        """Δ²/θ²."""
+        return squared_differences
+
+    def polynomials_needed(self, ratio: FloatArray, tol: float) -> FloatArray:
+        """Three: a square has no more."""
+        return np.full(np.shape(ratio), 3.0)
 
     def shifted(self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray) -> FloatArray:  # noqa: D102
         return (X / bandwidths) @ (Y / bandwidths).T
@@ -50,10 +62,16 @@ class Linear(Kernel, name="linear"):
             [
                 -2.0
                 * (
-                    (adjoint.weights @ (adjoint.vectors.T @ Z) ** 2 + 2.0 * (adjoint.shift @ Z) * Z.sum(axis=0))
-                    / len(Z)
+                    (adjoint.weights @ (adjoint.vectors.T @ Z) ** 2 + 2.0 * (adjoint.shift @ Z) * _sum(Z, adjoint))
+                    / adjoint.total
                     + adjoint.diagonal @ Z**2
                 )
                 for adjoint in adjoints
             ]
         )
+
+
+def _sum(Z: FloatArray, adjoint: SymmetricLowRank) -> FloatArray:
+    """Sum of all rows, weights counted."""
+    total: FloatArray = Z.sum(axis=0) if adjoint.row_weights is None else adjoint.row_weights @ Z
+    return total

@@ -132,21 +132,23 @@ class SizedEntropy(Fuzzifier):
         """d_ji / (2 T s_i)."""
         return distances / (2.0 * self.m * np.array(self.scales))
 
-    def penalty(self, U: FloatArray) -> float:
+    def penalty(self, U: FloatArray, row_weights: FloatArray | None = None) -> float:
         """All of J but the distances: entropy, sizes, scales and priors."""
-        masses, log_scales = U.sum(axis=0), np.log(self.scales)
+        masses, log_scales = _masses(U, row_weights), np.log(self.scales)
         volumes = float(masses @ log_scales)
         if self.own_scales:
             volumes += SCALE_ROWS * float((self.common_scale / np.array(self.scales) + log_scales).sum())
         sizes = float((masses + _SIZE_ROWS) @ np.array(self.log_sizes))
-        return 0.5 * self.dimension / self.m * volumes - sizes - float(entr(U).sum())
+        entropy = float(entr(U).sum()) if row_weights is None else float(row_weights @ entr(U).sum(axis=1))
+        return 0.5 * self.dimension / self.m * volumes - sizes - entropy
 
-    def adapted(self, U: FloatArray, distances: FloatArray) -> SizedEntropy:
+    def adapted(self, U: FloatArray, distances: FloatArray, row_weights: FloatArray | None = None) -> SizedEntropy:
         """The sizes and scales that minimize J, given memberships and distances."""
-        masses = U.sum(axis=0)
+        masses = _masses(U, row_weights)
         sizes = masses + _SIZE_ROWS
         # Nobody belongs to an empty cluster, however far it is.
-        scatters = np.einsum("ji,ji->i", U, np.where(U > 0, distances, 0.0))
+        counts = U if row_weights is None else U * row_weights[:, None]
+        scatters = np.einsum("ji,ji->i", counts, np.where(U > 0, distances, 0.0))
         if self.own_scales:
             scatters += SCALE_ROWS * self.dimension * self.common_scale
             scales = scatters / (self.dimension * (masses + SCALE_ROWS))
@@ -217,25 +219,31 @@ def sized_rule(
     True
     """
     U = check_memberships(U, shape=(dissimilarity.n_samples, None))
-    n_samples, n_clusters = U.shape
-    masses = U.sum(axis=0)
-    prototypes = U / np.where(masses > 0, masses, 1.0)
+    n_clusters, gram = U.shape[1], dissimilarity.gram
+    masses = _masses(U, gram.weights)
+    counts = U if gram.weights is None else U * gram.weights[:, None]
+    prototypes = counts / np.where(masses > 0, masses, 1.0)
     distances = np.maximum(dissimilarity.center_distances(prototypes)[0], 0.0)
-    gram = dissimilarity.gram
     deviations = np.maximum(gram.centered_diagonal, 0.0)
     dimension = effective_dimension(gram, U)
-    total_scale = float(deviations.mean()) / dimension
+    total_scale = float(gram.mean(deviations)) / dimension
     if not total_scale > 0:  # all rows coincide: any scale will do
         total_scale = 1.0
     rule = SizedEntropy(
         m=temperature,
         dimension=dimension,
-        common_scale=max(float((U * distances).sum()) / (n_samples * dimension), _SMALLEST_SCALE * total_scale),
+        common_scale=max(float((counts * distances).sum()) / (gram.total * dimension), _SMALLEST_SCALE * total_scale),
         smallest_scale=_SMALLEST_SCALE * total_scale,
         own_scales=own_scales,
     )
     gain = _gain(gram, deviations, rule, n_clusters)
-    return replace(rule, gain=gain).adapted(U, distances)
+    return replace(rule, gain=gain).adapted(U, distances, gram.weights)
+
+
+def _masses(U: FloatArray, row_weights: FloatArray | None) -> FloatArray:
+    """Rows in each cluster, weights counted."""
+    masses: FloatArray = U.sum(axis=0) if row_weights is None else row_weights @ U
+    return masses
 
 
 def effective_dimension(gram: Gram, U: FloatArray) -> float:
@@ -251,13 +259,18 @@ def effective_dimension(gram: Gram, U: FloatArray) -> float:
     U : ndarray of shape (n_samples, n_clusters)
         Rows sum to one.
     """
-    masses = U.sum(axis=0)
+    masses = _masses(U, gram.weights)
     P = U / np.sqrt(np.where(masses > 0, masses, 1.0))
+    root = None if gram.weights is None else np.sqrt(gram.weights)[:, None]
+    if root is not None:
+        P = root * P  # each row counts s times: rows of features by √s, weights of centers too
     blocks = gram.feature_blocks()
     if blocks is not None:
         moments: FloatArray | float = 0.0
         sums: FloatArray | float = 0.0
         for rows, features in blocks:
+            if root is not None:
+                features = features * root[rows]
             moments = moments + features.T @ features
             sums = sums + features.T @ P[rows]
         sums = np.asarray(sums)
@@ -265,6 +278,7 @@ def effective_dimension(gram: Gram, U: FloatArray) -> float:
         trace, squares = float(np.trace(scatter)), float(np.square(scatter).sum())
     else:
         trace, squares = _traces_by_columns(gram, P)
+    # Between rows of a matrix that are weighted, traces are of rows that are not: a measure of dimension all the same.
     return max(trace**2 / squares, 1.0) if trace > 0 and squares > 0 else 1.0
 
 
@@ -289,20 +303,26 @@ def _traces_by_columns(gram: Gram, P: FloatArray) -> tuple[float, float]:
 
 def _gain(gram: Gram, deviations: FloatArray, rule: SizedEntropy, n_clusters: int) -> float:
     """The critical temperature of the rows, divided by their λ₁."""
-    n_samples, q = len(deviations), rule.dimension
-    scatter = float(deviations.sum())
+    n_samples, total, q, s = len(deviations), gram.total, rule.dimension, gram.weights
+    scatter = float(gram.mean(deviations)) * total if s is not None else float(deviations.sum())
     pull = np.zeros(n_samples)
-    scale = max(scatter / (n_samples * q), rule.smallest_scale)
+    scale = max(scatter / (total * q), rule.smallest_scale)
     if rule.own_scales:
-        rows = n_samples + n_clusters * SCALE_ROWS
+        rows = total + n_clusters * SCALE_ROWS
         scale = max((scatter + n_clusters * SCALE_ROWS * q * rule.common_scale) / (q * rows), rule.smallest_scale)
         # Where far rows join a cluster its scale grows, and more far rows join.
-        pull = (deviations - deviations.mean()) / (scale * math.sqrt(2.0 * q * rows))
+        pull = (deviations - gram.mean(deviations)) / (scale * math.sqrt(2.0 * q * rows))
+    root = np.ones(n_samples) if s is None else np.sqrt(s)
 
     def apply(x: FloatArray) -> FloatArray:
         x = x.ravel()
-        y = gram.matmul(x - x.mean()) / (n_samples * scale)
-        return y - y.mean() + pull * float(pull @ x)
+        if s is None:
+            y = gram.matmul(x - x.mean()) / (n_samples * scale)
+            return y - y.mean() + pull * float(pull @ x)
+        # The same in √s x, in which a row that counts s times is symmetric.
+        inside = root * x
+        y = gram.matmul(inside - inside.sum() / total * s) / (total * scale)
+        return root * (y - gram.mean(y)) + root * pull * float((root * pull) @ x)
 
     try:
         leading = float(spectrum_of(gram, 1).eigenvalues[0])

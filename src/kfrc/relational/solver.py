@@ -14,6 +14,7 @@ from kfrc._validation import (
     check_n_clusters,
     check_number,
     check_positive_int,
+    check_sample_weight,
 )
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
@@ -100,8 +101,11 @@ def solve_relational(
     tol: float = 1e-6,
     random_state: RandomStateLike = None,
     progress: Progress | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> RelationalSolution:
     """Minimize J_FRC(U) = Σ_i Σ_jk t(u_ji) t(u_ki) R_jk / (2 Σ_l t(u_li)) over fuzzy partitions.
+
+    Where rows have weights s_j, each t(u_ji) counts s_j times.
 
     Parameters
     ----------
@@ -122,6 +126,8 @@ def solve_relational(
     random_state : int, RandomState, Generator or None
     progress : callable, optional
         Called with a text after every run.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many rows each row of a matrix stands for; a ``Dissimilarity`` has its own.
 
     Returns
     -------
@@ -148,7 +154,12 @@ def solve_relational(
     >>> str(solution.status)
     'converged'
     """
-    dissimilarity = R if isinstance(R, Dissimilarity) else Dissimilarity.from_matrix(check_dissimilarities(R))
+    if not isinstance(R, Dissimilarity):
+        R = check_dissimilarities(R)
+        R = Dissimilarity.from_matrix(R, check_sample_weight(sample_weight, len(R)))
+    elif sample_weight is not None:
+        raise ValueError("a Dissimilarity has weights of its own: give sample_weight when it is made")
+    dissimilarity = R
     n_clusters = check_n_clusters(n_clusters, dissimilarity.n_samples, minimum=1)
     t = Fuzzifier.resolve(fuzzifier)
     t.check_weights(n_clusters)
@@ -207,13 +218,14 @@ class _State:
 
 
 def _evaluate(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> _State:
-    weights = t.value(U)
+    row_weights = dissimilarity.gram.weights
+    weights = t.value(U) if row_weights is None else t.value(U) * row_weights[:, None]
     masses = weights.sum(axis=0)
     empty = masses <= 0
     prototypes = weights / np.where(empty, 1.0, masses)
     distances, squared_norms = dissimilarity.center_distances(prototypes)
-    rule = t.adapted(U, distances)
-    penalty = rule.penalty(U)
+    rule = t.adapted(U, distances, row_weights)
+    penalty = rule.penalty(U, row_weights)
     objective = float(np.einsum("ji,ji->", weights, rule.costs(distances))) + penalty
     # A penalty of either sign can make the objective small, but not its rounding.
     slack = DESCENT_TOL * (abs(objective) + abs(penalty))

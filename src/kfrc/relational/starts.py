@@ -86,7 +86,7 @@ class Spectral(Start, name="spectral"):
             # Fewer distinct points than clusters: the solver deals with the empty ones.
             warnings.simplefilter("ignore", ConvergenceWarning)
             k_means = KMeans(n_clusters, n_init=4, random_state=int(rng.integers(2**31)))
-            labels = k_means.fit_predict(coordinates)
+            labels = k_means.fit_predict(coordinates, sample_weight=gram.weights)
         return np.eye(n_clusters)[labels]
 
 
@@ -121,13 +121,17 @@ class KMeansPlusPlus(Start, name="kmeans++"):
     def memberships(  # noqa: D102
         self, dissimilarity: Dissimilarity, n_clusters: int, rng: np.random.Generator
     ) -> FloatArray:
-        n_samples = dissimilarity.n_samples
+        n_samples, weights = dissimilarity.n_samples, dissimilarity.gram.weights
         to_seeds = np.empty((n_samples, n_clusters))
-        to_seeds[:, :1] = dissimilarity.columns([int(rng.integers(n_samples))])
+        shares = None if weights is None else weights / weights.sum()
+        first = int(rng.integers(n_samples)) if shares is None else int(rng.choice(n_samples, p=shares))
+        to_seeds[:, :1] = dissimilarity.columns([first])
         for i in range(1, n_clusters):
             nearest = to_seeds[:, :i].min(axis=1)
+            if weights is not None:
+                nearest = nearest * weights
             total = nearest.sum()
-            seed = rng.choice(n_samples, p=nearest / total if total > 0 else None)
+            seed = rng.choice(n_samples, p=nearest / total if total > 0 else shares)
             to_seeds[:, i : i + 1] = dissimilarity.columns([int(seed)])
         return np.eye(n_clusters)[to_seeds.argmin(axis=1)]
 

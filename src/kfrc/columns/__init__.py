@@ -1,0 +1,27 @@
+"""Columns of any type: how their values become numbers, and how far apart two of them are."""
+
+from kfrc.columns.base import Column
+from kfrc.columns.frames import library_of, titles_of
+from kfrc.columns.schema import DROP, MISSING, Schema
+from kfrc.columns.table import Rows, Table, log_deviations, on_columns, weights_of
+from kfrc.columns.types import MAX_LEVELS, Cyclic, Date, Nominal, Numeric, Ordinal
+
+__all__ = [
+    "DROP",
+    "MAX_LEVELS",
+    "MISSING",
+    "Column",
+    "Cyclic",
+    "Date",
+    "Nominal",
+    "Numeric",
+    "Ordinal",
+    "Rows",
+    "Schema",
+    "Table",
+    "library_of",
+    "log_deviations",
+    "on_columns",
+    "titles_of",
+    "weights_of",
+]

@@ -1,0 +1,177 @@
+"""Tables of other libraries as raw columns: pandas, polars and Arrow, told by what they can do, never imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_POLARS_NUMBERS = ("Int", "UInt", "Float", "Decimal")
+_ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """A column as a table holds it.
+
+    Attributes
+    ----------
+    title : str
+    kind : {"numeric", "ordinal", "nominal", "date"} or None
+        What its type says; None if it says nothing, as a column of arbitrary objects.
+    values : ndarray of shape (n_rows,)
+        Floats with NaN, dates with NaT, or objects with None.
+    levels : tuple or None
+        In their order, if the type of the column names them.
+    is_text : bool
+        Whether it holds text that might be names or remarks as well as levels.
+    """
+
+    title: Any
+    kind: str | None
+    values: NDArray[Any]
+    levels: tuple[Any, ...] | None = None
+    is_text: bool = False
+
+
+def library_of(X: Any) -> str | None:
+    """Which library a table is from, None if it is no table with typed columns."""
+    library = type(X).__module__.split(".")[0]
+    known = {
+        "pandas": hasattr(X, "dtypes") and hasattr(X, "columns"),
+        "polars": hasattr(X, "schema") and hasattr(X, "columns"),
+        "pyarrow": hasattr(X, "column_names"),
+    }
+    return library if known.get(library, False) else None
+
+
+def titles_of(X: Any) -> list[Any]:
+    """Names of the columns of a table."""
+    return list(X.column_names if library_of(X) == "pyarrow" else X.columns)
+
+
+def raw_columns(X: Any) -> Iterator[RawColumn]:
+    """The columns of a table, or of an array of numbers or objects."""
+    library = library_of(X)
+    if library == "pandas":
+        for position, title in enumerate(X.columns):
+            yield _from_pandas(title, X.iloc[:, position])
+    elif library == "polars":
+        for title in X.columns:
+            yield _from_polars(title, X[title])
+    elif library == "pyarrow":
+        for title in X.column_names:
+            yield _from_arrow(title, X.column(title))
+    else:
+        array = np.asarray(X)
+        for position in range(array.shape[1]):
+            yield _from_objects(position, array[:, position])
+
+
+def _from_pandas(title: Any, series: Any) -> RawColumn:
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):  # categorical
+        categories = tuple(_plain(dtype.categories))
+        values = np.array(_plain(series.astype(object).to_numpy()), dtype=object)
+        return RawColumn(
+            title, "ordinal" if dtype.ordered else "nominal", values, categories if dtype.ordered else None
+        )
+    stored = getattr(dtype, "pyarrow_dtype", None)
+    if stored is not None:
+        import pyarrow  # the column is made of it
+
+        return _from_arrow(title, pyarrow.chunked_array([pyarrow.array(series.array)]))
+    kind = getattr(dtype, "kind", "O")
+    if kind == "M":
+        naive = series.dt.tz_convert(None) if getattr(dtype, "tz", None) is not None else series
+        return RawColumn(title, "date", naive.to_numpy(dtype="datetime64[us]"))
+    if kind == "m":
+        return RawColumn(title, "numeric", series.to_numpy() / np.timedelta64(1, "D"))
+    if kind in "iuf":
+        return RawColumn(title, "numeric", series.to_numpy(dtype=np.float64, na_value=np.nan))
+    return _from_objects(title, series.astype(object).to_numpy())
+
+
+def _from_polars(title: Any, series: Any) -> RawColumn:
+    kind = type(series.dtype).__name__ if not isinstance(series.dtype, type) else series.dtype.__name__
+    if kind == "Enum":
+        return RawColumn(title, "ordinal", _objects(series.to_list()), tuple(series.dtype.categories.to_list()))
+    if kind == "Categorical":
+        return RawColumn(title, "nominal", _objects(series.to_list()))
+    if kind in ("Date", "Datetime"):
+        return RawColumn(
+            title,
+            "date",
+            np.array(
+                _objects(series.dt.replace_time_zone(None).to_list() if kind == "Datetime" else series.to_list()),
+                dtype="datetime64[us]",
+            ),
+        )
+    if kind.startswith(_POLARS_NUMBERS):
+        return RawColumn(
+            title,
+            "numeric",
+            np.array([np.nan if v is None else float(v) for v in series.to_list()])
+            if series.null_count() or kind == "Decimal"
+            else series.to_numpy().astype(np.float64),
+        )
+    return _from_objects(title, _objects(series.to_list()))
+
+
+def _from_arrow(title: Any, column: Any) -> RawColumn:
+    kind = str(column.type)
+    if kind.startswith("dictionary"):
+        ordered = bool(column.type.ordered)
+        levels = tuple(column.combine_chunks().dictionary.to_pylist()) if ordered else None
+        return RawColumn(title, "ordinal" if ordered else "nominal", _objects(column.to_pylist()), levels)
+    if kind.startswith(("date", "timestamp")):
+        values = [
+            getattr(value, "to_pydatetime", lambda value=value: value)() if value is not None else None
+            for value in column.to_pylist()
+        ]
+        return RawColumn(title, "date", _objects(values))
+    if kind.startswith(_ARROW_NUMBERS):
+        return RawColumn(
+            title,
+            "numeric",
+            np.array([np.nan if v is None else float(v) for v in column.to_pylist()], dtype=np.float64),
+        )
+    return _from_objects(title, _objects(column.to_pylist()))
+
+
+def _from_objects(title: Any, values: NDArray[Any]) -> RawColumn:
+    """A column of objects: what its values are tells what it is."""
+    from kfrc.columns.base import is_blank
+
+    if values.dtype.kind in "iuf":
+        return RawColumn(title, "numeric", values.astype(np.float64))
+    if values.dtype.kind == "b":
+        return RawColumn(title, "nominal", values.astype(object))
+    if values.dtype.kind == "M":
+        return RawColumn(title, "date", values)
+    values = _objects(_plain(values))
+    known = values[~is_blank(values)]
+    types = {type(value) for value in known.tolist()}
+    if not types:
+        return RawColumn(title, None, values)
+    if types <= {bool}:
+        return RawColumn(title, "nominal", values)
+    if types <= {int, float}:
+        return RawColumn(title, "numeric", values)
+    if all(hasattr(kind, "isoformat") for kind in types):
+        return RawColumn(title, "date", values)
+    return RawColumn(title, "nominal", values, is_text=True)
+
+
+def _plain(values: Any) -> list[Any]:
+    """Values as Python objects: 1 of any width is one level."""
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
