@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -183,3 +184,94 @@ def test_weights_are_a_distribution_that_ignores_the_unit(log_bandwidths, scale)
     assert (weights[np.isinf(bandwidths)] == 0).all()
     assert_allclose(metrics.importance_weights(scale * bandwidths), weights, rtol=0, atol=ALGEBRA)
     assert 1 - ALGEBRA <= metrics.effective_n_features(bandwidths) <= n_finite + ALGEBRA
+
+
+WEIGHTED = [
+    pytest.param(function, id=name)
+    for name, function in vars(metrics).items()
+    if name in metrics.__all__ and "sample_weight" in inspect.signature(function).parameters
+]
+FRACTIONS = [case for case in WEIGHTED if case.values[0] is not metrics.adjusted_mutual_info_score]  # whole rows only
+
+
+@st.composite
+def tables(draw):
+    """Everything a metric may be asked about the same rows, by the name of its argument."""
+    n = draw(st.integers(2, 15))
+    U, V, labels = draw(memberships(n, 2)), draw(memberships(n, 2)), draw(memberships(n, 2))
+    if draw(st.booleans()):
+        labels = labels.argmax(axis=1)
+    if draw(st.booleans()):
+        V = np.eye(V.shape[1])[V.argmax(axis=1)]
+    X = np.random.default_rng(draw(st.integers(0, 2**32 - 1))).standard_normal((n, 2))
+    return {"X": X, "U": U, "V": V, "labels": labels}
+
+
+@st.composite
+def frequencies(draw, n_samples):
+    counts = st.lists(st.integers(0, 4), min_size=n_samples, max_size=n_samples)
+    return np.array(draw(counts.filter(lambda weights: sum(weights) >= 2)))
+
+
+def evaluate(metric, table, **options):
+    """The value of a metric, or the message with which it refuses the table."""
+    try:
+        return metric(*(table[name] for name in inspect.signature(metric).parameters if name in table), **options)
+    except ValueError as error:
+        return str(error)
+
+
+def take(table, rows):
+    return {name: values[rows] for name, values in table.items()}
+
+
+def assert_same(got, expected):
+    if isinstance(expected, str):
+        assert got == expected
+    elif expected > 1 + ALGEBRA:  # a Xie-Beni index, whose inverse is as accurate as the distance of the centers
+        assert_allclose(1 / got, 1 / expected, rtol=0, atol=ALGEBRA)
+    else:
+        assert_allclose(got, expected, rtol=0, atol=ALGEBRA)
+
+
+@pytest.mark.parametrize("metric", WEIGHTED)
+@untimed
+@given(table=tables(), data=st.data())
+def test_a_weight_is_a_number_of_copies_and_zero_is_absence(metric, table, data):
+    weights = data.draw(frequencies(len(table["X"])))
+    copies = take(table, np.repeat(np.arange(len(weights)), weights))
+    assert_same(evaluate(metric, table, sample_weight=weights), evaluate(metric, copies))
+
+
+@pytest.mark.parametrize("metric", WEIGHTED)
+@untimed
+@given(table=tables(), data=st.data())
+def test_a_row_of_weight_zero_may_be_anything(metric, table, data):
+    weights = data.draw(frequencies(len(table["X"])))
+    order = data.draw(st.permutations(range(len(weights))))
+    other = {name: np.where(_along(weights > 0, values), values, values[order]) for name, values in table.items()}
+    assert_same(evaluate(metric, other, sample_weight=weights), evaluate(metric, table, sample_weight=weights))
+
+
+@pytest.mark.parametrize("metric", WEIGHTED)
+@untimed
+@given(table=tables())
+def test_weights_of_one_change_nothing(metric, table):
+    assert_same(evaluate(metric, table, sample_weight=np.ones(len(table["X"]))), evaluate(metric, table))
+
+
+@pytest.mark.parametrize("metric", FRACTIONS)
+@untimed
+@given(table=tables(), data=st.data())
+def test_a_row_may_be_split_into_copies_that_share_its_weight(metric, table, data):
+    n = len(table["X"])
+    # From two on every row has a copy: with no pair in any cluster an index is 0/0, and rounding decides.
+    weights = np.array(data.draw(st.lists(st.floats(2, 4), min_size=n, max_size=n)))
+    shares = np.array(data.draw(st.lists(st.floats(0.1, 0.9), min_size=n, max_size=n)))
+    split = take(table, np.tile(np.arange(n), 2))
+    parts = np.concatenate([shares * weights, (1 - shares) * weights])
+    assert_same(evaluate(metric, split, sample_weight=parts), evaluate(metric, table, sample_weight=weights))
+
+
+def _along(rows, values):
+    return rows.reshape(-1, *[1] * (values.ndim - 1))

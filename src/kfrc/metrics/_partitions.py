@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._validation import as_array, check_labels, check_memberships
+from kfrc._validation import as_array, check_labels, check_memberships, check_sample_weight
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -22,30 +22,6 @@ def check_fuzzy_partition(U: ArrayLike, name: str = "U", *, min_clusters: int = 
             f"{min_clusters} clusters"
         )
     return memberships
-
-
-def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> FloatArray | None:
-    """Weights (n_samples,): finite, non-negative, not all zero; None stays None."""
-    if sample_weight is None:
-        return None
-    array = as_array(sample_weight, "sample_weight")
-    if array.shape != (n_samples,):
-        raise ValueError(
-            f"sample_weight must have one entry per sample, shape ({n_samples},), but has shape {array.shape}"
-        )
-    try:
-        weights = np.array(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"sample_weight must be numbers, but contains values such as {array.flat[0]!r}") from None
-    for refused, what in ((np.isnan(weights), "NaN"), (np.isinf(weights), "infinite"), (weights < 0, "negative")):
-        if refused.any():
-            raise ValueError(
-                f"sample_weight has {int(refused.sum())} {what} value(s), the first at position "
-                f"{int(refused.argmax())}: a weight says how many times a row counts"
-            )
-    if not weights.any():
-        raise ValueError("sample_weight is zero everywhere: no row is left")
-    return weights
 
 
 def check_memberships_pair(

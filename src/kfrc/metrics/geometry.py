@@ -8,9 +8,12 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from kfrc._numerics import row_blocks
-from kfrc._validation import check_data, check_dissimilarities, check_number, check_unmasked
-from kfrc.metrics._partitions import check_fuzzy_partition, check_sample_weight
+from kfrc._validation import check_data, check_dissimilarities, check_number, check_sample_weight, check_unmasked
+from kfrc.metrics._partitions import check_fuzzy_partition
 from kfrc.typing import ArrayLike, FloatArray, IntArray
+
+_ALONE = 1 + 64 * float(np.finfo(np.float64).eps)
+"""Weight of a cluster up to which it holds one sample: a sum of fractions may miss one by rounding."""
 
 
 def xie_beni_index(
@@ -156,12 +159,12 @@ def silhouette_values(
         distances = X[rows] if metric == "precomputed" else cdist(X[rows], X, metric)
         sums[rows] = distances @ indicators
     own_size = own @ sizes
-    # A sample is alone in a cluster of weight one or less; silhouettes of those are not used.
-    within = sums[own] / np.where(own_size > 1, own_size - 1, 1.0)
+    shared = own_size > _ALONE
+    within = sums[own] / np.where(shared, own_size - 1, 1.0)
     between = np.where(own, np.inf, sums / sizes).min(axis=1)
     larger = np.maximum(within, between)
     # Alone in a cluster, or all at one place: there is nothing to prefer.
-    defined = (own_size > 1) & (larger > 0)
+    defined = shared & (larger > 0)
     return np.divide(between - within, larger, out=np.zeros_like(within), where=defined)
 
 

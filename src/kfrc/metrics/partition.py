@@ -7,8 +7,8 @@ import math
 import numpy as np
 from scipy.special import entr
 
-from kfrc._validation import check_number
-from kfrc.metrics._partitions import check_fuzzy_partition, check_sample_weight
+from kfrc._validation import check_number, check_sample_weight
+from kfrc.metrics._partitions import check_fuzzy_partition
 from kfrc.typing import ArrayLike, FloatArray
 
 
