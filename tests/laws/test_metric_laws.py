@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn import metrics as sklearn_metrics
@@ -239,6 +239,8 @@ def assert_same(got, expected):
 @given(table=tables(), data=st.data())
 def test_a_weight_is_a_number_of_copies_and_zero_is_absence(metric, table, data):
     weights = data.draw(frequencies(len(table["X"])))
+    # Centers of copies of a single row differ by rounding only: their Xie-Beni index is 0/0.
+    assume(metric is not metrics.xie_beni_index or np.count_nonzero(weights) > 1)
     copies = take(table, np.repeat(np.arange(len(weights)), weights))
     assert_same(evaluate(metric, table, sample_weight=weights), evaluate(metric, copies))
 
