@@ -86,7 +86,7 @@ class FuzzifierPathDisplay(Display):
         facts = summarize(model, X)
         if facts.n_clusters < 2:
             raise KFRCError("one cluster has no fuzziness to show: fit at least two")
-        path = fuzzifier_path(model, facts.X, n_steps=n_steps, max_rows=max_rows)
+        path = fuzzifier_path(model, facts.seen, n_steps=n_steps, max_rows=max_rows)
         interval = model.fuzzifier_.m_range
         return cls(path, interval.low, math.isfinite(interval.high)).plot(ax, **kwargs)
 

@@ -23,8 +23,10 @@ class Agreement:
 
     Attributes
     ----------
-    adjusted_rand, adjusted_mutual_info : float
-        On the rows with a label.
+    adjusted_rand : float
+        On the rows with a label, weights counted.
+    adjusted_mutual_info : float or None
+        The same; None where weights have fractions, because chance deals out whole rows.
     n_known, n_rows : int
         Rows with a label, and all rows.
     classes : tuple of str
@@ -34,7 +36,7 @@ class Agreement:
     """
 
     adjusted_rand: float
-    adjusted_mutual_info: float
+    adjusted_mutual_info: float | None
     n_known: int
     n_rows: int
     classes: tuple[str, ...]
@@ -46,7 +48,9 @@ class Agreement:
         return coverage(self.n_known, self.n_rows)
 
 
-def agreement(labels: Labels | None, clusters: IntArray, n_clusters: int) -> Agreement | None:
+def agreement(
+    labels: Labels | None, clusters: IntArray, n_clusters: int, weights: FloatArray | None = None
+) -> Agreement | None:
     """Compare clusters with known labels.
 
     Parameters
@@ -55,6 +59,8 @@ def agreement(labels: Labels | None, clusters: IntArray, n_clusters: int) -> Agr
         Of any type; None, NaN and blank text are unknown.
     clusters : ndarray of shape (n_samples,)
     n_clusters : int
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for; the table counts rows.
 
     Returns
     -------
@@ -74,12 +80,17 @@ def agreement(labels: Labels | None, clusters: IntArray, n_clusters: int) -> Agr
     known = is_known(labels)
     if not known.any():
         return None
+    counts = None if weights is None else weights[known]
+    if counts is not None and not counts.any():
+        return None
     classes, codes = _encode(labels, known)
     table = np.zeros((len(classes), n_clusters), dtype=np.intp)
     np.add.at(table, (codes, clusters[known]), 1)
     return Agreement(
-        adjusted_rand=float(adjusted_rand_score(codes, clusters[known])),
-        adjusted_mutual_info=float(adjusted_mutual_info_score(codes, clusters[known])),
+        adjusted_rand=float(adjusted_rand_score(codes, clusters[known], sample_weight=counts)),
+        adjusted_mutual_info=None
+        if counts is not None and (counts % 1 != 0).any()
+        else float(adjusted_mutual_info_score(codes, clusters[known], sample_weight=counts)),
         n_known=int(known.sum()),
         n_rows=len(known),
         classes=tuple(classes.tolist()),

@@ -25,15 +25,18 @@ class Cluster:
     n_rows : int
         Rows whose largest membership is in it.
     mass : float
-        Sum of all memberships in it.
+        Sum of all memberships in it, weights counted.
     mean_membership : float or None
         Of its rows; None if it has none.
+    weight : float or None
+        How many rows its rows stand for; None without weights.
     """
 
     label: int
     n_rows: int
     mass: float
     mean_membership: float | None
+    weight: float | None = None
 
     @property
     def name(self) -> str:
@@ -75,15 +78,27 @@ class AmbiguousRow:
         return max(self.memberships)
 
 
-def cluster_facts(model: FuzzyClusterer) -> tuple[Cluster, ...]:
-    """The clusters of a fitted model."""
+def cluster_facts(model: FuzzyClusterer, weights: FloatArray | None = None) -> tuple[Cluster, ...]:
+    """The clusters of a fitted model.
+
+    Parameters
+    ----------
+    model : FuzzyClusterer
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
+    """
     U = model.memberships_
     largest = U.max(axis=1)
     found = []
     for i in range(U.shape[1]):
         rows = model.labels_ == i
-        mean = float(largest[rows].mean()) if rows.any() else None
-        found.append(Cluster(i, int(rows.sum()), float(U[:, i].sum()), mean))
+        if weights is None:
+            mean = float(largest[rows].mean()) if rows.any() else None
+            found.append(Cluster(i, int(rows.sum()), float(U[:, i].sum()), mean))
+        else:
+            weight = float(weights[rows].sum())
+            mean = float(weights[rows] @ largest[rows]) / weight if weight > 0 else None
+            found.append(Cluster(i, int(rows.sum()), float(weights @ U[:, i]), mean, weight))
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.metrics import partition_coefficient
+from kfrc.typing import FloatArray
 from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.text import count, shortened
 
@@ -67,13 +68,15 @@ class Fit:
         return self.memberships == "posterior"
 
 
-def fit_facts(model: FuzzyClusterer) -> Fit:
+def fit_facts(model: FuzzyClusterer, weights: FloatArray | None = None) -> Fit:
     """Settings and end of a fit.
 
     Parameters
     ----------
     model : FuzzyClusterer
         Fitted.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
     """
     common: dict[str, Any] = {
         "method": type(model).__name__,
@@ -84,7 +87,7 @@ def fit_facts(model: FuzzyClusterer) -> Fit:
         "n_iter": int(model.n_iter_),
         "objective": float(model.objective_),
         "uniformity": float(model.uniformity_),
-        "partition_coefficient": float(partition_coefficient(model.memberships_)),
+        "partition_coefficient": float(partition_coefficient(model.memberships_, sample_weight=weights)),
     }
     if not isinstance(model, KFRC):
         return Fit(**common)

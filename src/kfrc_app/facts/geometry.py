@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from kfrc import KFRC
 from kfrc.gram import DenseGram, Gram, gram_family
@@ -42,20 +43,23 @@ def sample_rows(labels: IntArray, max_rows: int) -> IntArray:
     return np.sort(np.concatenate(chosen))
 
 
-def fitted_gram(model: KFRC, X: FloatArray, rows: IntArray) -> Gram:
+def fitted_gram(model: KFRC, X: FloatArray | pd.DataFrame, rows: IntArray, weights: FloatArray | None = None) -> Gram:
     """The Gram matrix of some rows at the bandwidths of a fitted model.
 
     Parameters
     ----------
     model : KFRC
         Fitted on ``X``.
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray or DataFrame of shape (n_samples, n_features)
         The data, or the Gram matrix if the model's kernel is ``"precomputed"``.
     rows : ndarray of shape (k,)
+    weights : ndarray of shape (n_samples,), optional
+        Of all rows, if the model was fitted with weights.
     """
     if model.space_ is None or model.kernel_ is None:
-        return DenseGram(X[np.ix_(rows, rows)])
-    return gram_family(model.space_.standardize(X[rows]), model.kernel_).at(model.space_.bandwidths)
+        return DenseGram(np.asarray(X)[np.ix_(rows, rows)])
+    part = X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+    return gram_family(model.space_.standardize(part), model.kernel_).at(model.space_.bandwidths)
 
 
 def sphere_coordinates(spectrum: Spectrum) -> FloatArray:

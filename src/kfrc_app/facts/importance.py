@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import FloatArray, IntArray
 from kfrc_app.facts.text import count
 from kfrc_app.facts.verdicts import ALIKE, STANDS_OUT
+from kfrc_app.tables import Kind, kind_of
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Column:
         The same in standard deviations of the column.
     varies : bool
         Whether its values differ at all.
+    kind : Kind
+        Its type. Levels have no unit, so that the bandwidth of a column that has levels is told in deviations only.
     """
 
     name: str
@@ -46,11 +51,17 @@ class Column:
     bandwidth: float
     in_deviations: float
     varies: bool = True
+    kind: Kind = Kind.NUMERIC
 
     @property
     def used(self) -> bool:
         """Whether the distances see it."""
         return bool(np.isfinite(self.bandwidth))
+
+    @property
+    def has_unit(self) -> bool:
+        """Whether its bandwidth is a number in the units of the table."""
+        return self.kind is Kind.NUMERIC
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,7 @@ def by_importance(contributions: FloatArray) -> IntArray:
     return np.argsort(-relative.round(3), kind="stable")
 
 
-def importance(model: FuzzyClusterer, names: Sequence[str], X: FloatArray | None = None) -> Importance | None:
+def importance(model: FuzzyClusterer, names: Sequence[str], data: pd.DataFrame | None = None) -> Importance | None:
     """What the columns that a model was fitted on contribute; None if it has no columns or no bandwidths.
 
     Parameters
@@ -164,8 +175,9 @@ def importance(model: FuzzyClusterer, names: Sequence[str], X: FloatArray | None
         Fitted.
     names : sequence of str
         Of the columns.
-    X : ndarray of shape (n_samples, n_features), optional
-        What it was fitted on: tells columns that do not vary from those that were set aside.
+    data : DataFrame of shape (n_samples, n_features), optional
+        What it was fitted on: tells the types of the columns, and those that do not vary from those that were set
+        aside.
     """
     if not isinstance(model, KFRC):
         return None
@@ -174,7 +186,8 @@ def importance(model: FuzzyClusterer, names: Sequence[str], X: FloatArray | None
     if shares is None or by_cluster is None or weights is None or bandwidths is None or logs is None:
         return None
     deviations = np.exp(logs)
-    varies = np.isfinite(bandwidths) if X is None else np.ptp(X, axis=0) > 0
+    varies = np.isfinite(bandwidths).tolist() if data is None else [_varies(data.iloc[:, j]) for j in range(len(names))]
+    kinds = [Kind.NUMERIC] * len(names) if data is None else [kind_of(data.iloc[:, j]) for j in range(len(names))]
     order = by_importance(shares)
     order = np.concatenate([order[np.isfinite(bandwidths[order])], order[~np.isfinite(bandwidths[order])]])
     return Importance(
@@ -187,9 +200,17 @@ def importance(model: FuzzyClusterer, names: Sequence[str], X: FloatArray | None
                 float(weights[j]),
                 float(bandwidths[j]),
                 float(deviations[j]),
-                bool(varies[j]),
+                varies[j],
+                kinds[j],
             )
             for j in order.tolist()
         ),
         float(model.effective_n_features_ or 0.0),
     )
+
+
+def _varies(column: pd.Series[Any]) -> bool:
+    """Whether a column has two different values; those that are missing are none."""
+    if column.dtype == np.float64 and len(column):
+        return bool(column.max() > column.min())
+    return column.nunique() > 1

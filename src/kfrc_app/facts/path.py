@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from kfrc import KFRC, KFRCError
 from kfrc.dissimilarity import Dissimilarity
@@ -80,7 +81,13 @@ class FuzzifierPath:
 
 
 def fuzzifier_path(
-    model: KFRC, X: FloatArray, *, rows: IntArray | None = None, n_steps: int = N_STEPS, max_rows: int = MAX_PATH_ROWS
+    model: KFRC,
+    X: FloatArray | pd.DataFrame,
+    *,
+    rows: IntArray | None = None,
+    weights: FloatArray | None = None,
+    n_steps: int = N_STEPS,
+    max_rows: int = MAX_PATH_ROWS,
 ) -> FuzzifierPath:
     """Follow the solution of a fitted model as m falls and rises, at its bandwidths.
 
@@ -88,9 +95,11 @@ def fuzzifier_path(
     ----------
     model : KFRC
         Fitted on ``X``, with at least two clusters.
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray or DataFrame of shape (n_samples, n_features)
     rows : ndarray of shape (k,), optional
         Rows to sample from; all by default.
+    weights : ndarray of shape (n_samples,), optional
+        Of all rows, if the model was fitted with weights.
     n_steps : int, default=31
     max_rows : int, default=1500
         With more rows a sample of about this many is used.
@@ -107,12 +116,13 @@ def fuzzifier_path(
     """
     rows = np.arange(len(X)) if rows is None else rows
     rows = rows[sample_rows(model.labels_[rows], max_rows)]
-    gram = fitted_gram(model, X, rows)
+    gram = fitted_gram(model, X, rows, weights)
     fuzzifier = model.fuzzifier_
     stability = model_stability(model)
     assert stability is not None  # KFRC knows its eigenvalues
     grid, fitted = m_grid(fuzzifier, stability.critical_m, n_steps)
     dissimilarity = Dissimilarity(gram)
+    counted = None if weights is None else weights[rows]
     n_clusters = model.memberships_.shape[1]
 
     def solve(k: int, init: str | FloatArray) -> FloatArray:
@@ -132,7 +142,7 @@ def fuzzifier_path(
     return FuzzifierPath(
         m=grid,
         memberships=memberships,
-        uniformity=np.array([uniformity_index(U) for U in memberships]),
+        uniformity=np.array([uniformity_index(U, sample_weight=counted) for U in memberships]),
         n_distinct=np.array([count_distinct(U) for U in memberships]),
         fitted=fitted,
         critical_m=stability.critical_m,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc.typing import FloatArray
+from kfrc_app.facts.table import TableColumn
 from kfrc_app.facts.text import isolate
 from kfrc_app.facts.verdicts import side
 
@@ -16,10 +17,28 @@ _MAD_TO_SD = 1.4826
 
 _IQR_TO_SD = 1 / 1.349
 
+UNREMARKABLE = "close to the overall medians"
+"""What is said of a cluster that stands out in nothing."""
+
+
+@dataclass(frozen=True)
+class Trait:
+    """In what a cluster stands out.
+
+    Attributes
+    ----------
+    strength : float
+        In standard deviations of the column.
+    words : str
+    """
+
+    strength: float
+    words: str
+
 
 @dataclass(frozen=True)
 class Profiles:
-    """Typical values of clusters.
+    """Typical values of clusters in columns whose values have an order: numbers, dates, and ordered levels.
 
     Attributes
     ----------
@@ -33,6 +52,8 @@ class Profiles:
         Membership-weighted medians.
     differences : ndarray of shape (n_clusters, n_features)
         (median − overall) / unit.
+    columns : tuple of TableColumn
+        How values are shown; empty if all are numbers.
     """
 
     names: tuple[str, ...]
@@ -40,30 +61,60 @@ class Profiles:
     unit: FloatArray
     medians: FloatArray
     differences: FloatArray
+    columns: tuple[TableColumn, ...] = ()
+
+    def traits(self, cluster: int) -> list[Trait]:
+        """In which columns a cluster is high or low."""
+        differences = np.nan_to_num(self.differences[cluster]).tolist()
+        return [
+            Trait(abs(difference), f"{side(difference)} {isolate(name)}")
+            for name, difference in zip(self.names, differences, strict=True)
+            if side(difference)
+        ]
 
     def description(self, cluster: int, limit: int = 3) -> str:
         """In what a cluster stands out: "high alcohol, low hue"."""
-        differences = np.nan_to_num(self.differences[cluster])
-        order = np.argsort(-np.abs(differences), kind="stable")[:limit].tolist()
-        words = [f"{side(differences[j])} {isolate(self.names[j])}" for j in order if side(differences[j])]
-        return ", ".join(words) if words else "close to the overall medians"
+        return description(self.traits(cluster), limit)
 
 
-def cluster_profiles(X: FloatArray, memberships: FloatArray, names: Sequence[str]) -> Profiles:
+def description(traits: Sequence[Trait], limit: int = 3) -> str:
+    """The strongest traits in words."""
+    strongest = sorted(traits, key=lambda trait: -trait.strength)[:limit]
+    return ", ".join(trait.words for trait in strongest) or UNREMARKABLE
+
+
+def cluster_profiles(
+    X: FloatArray,
+    memberships: FloatArray,
+    names: Sequence[str],
+    *,
+    weights: FloatArray | None = None,
+    columns: Sequence[TableColumn] = (),
+) -> Profiles:
     """Weighted medians of the columns per cluster, and how far they are from the overall medians.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
+        NaN where nothing is known; such rows do not count in that column.
     memberships : ndarray of shape (n_samples, n_clusters)
     names : sequence of str
         Of the columns.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
+    columns : sequence of TableColumn
+        How values are shown.
     """
-    overall = np.median(X, axis=0)
-    unit = robust_scale(X)
-    medians = weighted_medians(X, memberships)
+    if weights is None and not np.isnan(X).any():
+        overall, unit = np.median(X, axis=0), robust_scale(X)
+    else:
+        s = np.ones(len(X)) if weights is None else weights
+        overall = weighted_medians(X, s[:, None])[0]
+        unit = _weighted_scale(X, s, overall)
+    mass = memberships if weights is None else memberships * weights[:, None]
+    medians = weighted_medians(X, mass)
     differences = np.where(unit > 0, (medians - overall) / np.where(unit > 0, unit, 1.0), 0.0)
-    return Profiles(tuple(names), overall, unit, medians, differences)
+    return Profiles(tuple(names), overall, unit, medians, differences, tuple(columns))
 
 
 def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
@@ -72,6 +123,7 @@ def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
+        NaN where nothing is known; such entries weigh nothing.
     weights : ndarray of shape (n_samples, n_groups)
         Non-negative. A group without weight has no median: NaN.
 
@@ -86,15 +138,17 @@ def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
     >>> weighted_medians(np.array([[1.0], [2.0], [9.0]]), np.array([[1.0, 0.1], [1.0, 0.1], [1.0, 0.8]])).ravel()
     array([2., 9.])
     """
-    totals = weights.sum(axis=0)
-    medians = np.empty((weights.shape[1], X.shape[1]))
+    medians = np.full((weights.shape[1], X.shape[1]), np.nan)
     for j in range(X.shape[1]):
-        order = np.argsort(X[:, j], kind="stable")
+        known = np.flatnonzero(~np.isnan(X[:, j]))
+        if len(known) == 0:
+            continue
+        order = known[np.argsort(X[known, j], kind="stable")]
         below = np.cumsum(weights[order], axis=0)
+        totals = below[-1]
         # Rounding of the running sum must not push an exact half past its row.
         reached = below >= 0.5 * totals * (1.0 - 1e-12)
-        medians[:, j] = X[order[reached.argmax(axis=0)], j]
-    medians[totals <= 0] = np.nan
+        medians[:, j] = np.where(totals > 0, X[order[reached.argmax(axis=0)], j], np.nan)
     return medians
 
 
@@ -106,3 +160,14 @@ def robust_scale(X: FloatArray) -> FloatArray:
         low, high = np.quantile(X[:, flat], [0.25, 0.75], axis=0)
         scale[flat] = np.where(high > low, _IQR_TO_SD * (high - low), X[:, flat].std(axis=0))
     return scale
+
+
+def _weighted_scale(X: FloatArray, weights: FloatArray, medians: FloatArray) -> FloatArray:
+    """The same where entries are missing or rows have weights; where the median deviation is zero, the deviation."""
+    scale = _MAD_TO_SD * weighted_medians(np.abs(X - medians), weights[:, None])[0]
+    for j in np.flatnonzero(~(scale > 0)):
+        known = ~np.isnan(X[:, j]) & (weights > 0)
+        if known.any():
+            mean = np.average(X[known, j], weights=weights[known])
+            scale[j] = np.sqrt(np.average((X[known, j] - mean) ** 2, weights=weights[known]))
+    return np.nan_to_num(scale)

@@ -33,12 +33,15 @@ from kfrc_app.facts.confidence import Trust, trust_facts
 from kfrc_app.facts.fit import Fit, fit_facts, remarks
 from kfrc_app.facts.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.facts.importance import Importance, importance
+from kfrc_app.facts.levels import LevelShares, level_shares
 from kfrc_app.facts.path import FuzzifierPath, fuzzifier_path
-from kfrc_app.facts.profiles import Profiles, cluster_profiles
+from kfrc_app.facts.profiles import Profiles, cluster_profiles, description
 from kfrc_app.facts.reliability import Reliability, reliability_facts
 from kfrc_app.facts.search import Search, search_facts
 from kfrc_app.facts.stability import FuzzifierOutlook, Stability, fuzzifier_outlooks, model_stability
+from kfrc_app.facts.table import TableFacts, as_numbers, table_facts, typed_frame
 from kfrc_app.facts.text import clean
+from kfrc_app.tables import Kind
 
 MAX_POINTS = 3000
 """Rows in pictures; with more a sample is taken."""
@@ -70,6 +73,8 @@ class Facts:
         What refits found again; None if nothing was refitted.
     n_left_out : int
         Rows of the file that are not among the data, because values are missing.
+    weights : ndarray of shape (n_samples,) or None
+        How many rows each row stands for.
     notes : tuple of str
     command, source : str
     seed : int or None
@@ -82,6 +87,7 @@ class Facts:
     labels: tuple[Any, ...] | None
     confidence: Confidence | None
     n_left_out: int
+    weights: FloatArray | None
     notes: tuple[str, ...]
     command: str
     source: str
@@ -120,9 +126,14 @@ class Facts:
         return tuple(str(name) for name in self.data.columns)
 
     @cached_property
+    def table(self) -> TableFacts | None:
+        """Types of the columns, gaps and weights; None for a matrix of dissimilarities or kernel values."""
+        return None if self.pairwise else table_facts(self.data, self.weights)
+
+    @cached_property
     def fit(self) -> Fit:
         """Settings of the fit and how it ended."""
-        return fit_facts(self.model)
+        return fit_facts(self.model, self.weights)
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
@@ -137,7 +148,7 @@ class Facts:
     @cached_property
     def stability(self) -> Stability | None:
         """Whether memberships can all become equal; None for methods that the theory does not cover."""
-        return model_stability(self.model, self.X)
+        return model_stability(self.model, self.X if self.pairwise or self._is_plain else None)
 
     @cached_property
     def fuzzifiers(self) -> tuple[FuzzifierOutlook, ...]:
@@ -149,7 +160,7 @@ class Facts:
     @cached_property
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters."""
-        return cluster_facts(self.model)
+        return cluster_facts(self.model, self.weights)
 
     @cached_property
     def largest_memberships(self) -> LargestMemberships:
@@ -164,7 +175,7 @@ class Facts:
     @cached_property
     def importance(self) -> Importance | None:
         """Which columns count."""
-        return importance(self.model, self.names, self.X)
+        return importance(self.model, self.names, None if self.pairwise else self.data)
 
     @cached_property
     def choice(self) -> Choice | None:
@@ -184,7 +195,9 @@ class Facts:
     @cached_property
     def agreement(self) -> Agreement | None:
         """Agreement with the known labels; None without any, and for a collapsed fit, whose clusters are arbitrary."""
-        return None if self.fit.collapsed else agreement(self.labels, self.model.labels_, self.n_clusters)
+        if self.fit.collapsed:
+            return None
+        return agreement(self.labels, self.model.labels_, self.n_clusters, self.weights)
 
     @cached_property
     def reliability(self) -> Reliability | None:
@@ -216,24 +229,65 @@ class Facts:
 
     @cached_property
     def profiles(self) -> Profiles | None:
-        """Typical values of the clusters in the most important columns."""
-        if self.importance is None:
+        """Typical values of the clusters in the most important columns that have an order; None if there are none."""
+        if self.table is None:
             return None
-        columns = self.importance.columns[:PROFILED_COLUMNS]
-        X = self.X[:, [column.position for column in columns]]
-        return cluster_profiles(X, self.model.memberships_, [column.name for column in columns])
+        columns = [(j, self.table.columns[j]) for j in self._profiled]
+        measured = [(j, column) for j, column in columns if column.kind is not Kind.NOMINAL]
+        if not measured:
+            return None
+        return cluster_profiles(
+            self.X[:, [j for j, _ in measured]],
+            self.model.memberships_,
+            [column.name for _, column in measured],
+            weights=self.weights,
+            columns=[column for _, column in measured],
+        )
+
+    @cached_property
+    def levels(self) -> tuple[LevelShares, ...]:
+        """Shares of levels in the clusters, for the most important columns that have levels."""
+        if self.table is None:
+            return ()
+        return level_shares(self.data, self.model.memberships_, self.table.columns, self._profiled, self.weights)
+
+    def description(self, cluster: int) -> str:
+        """In what a cluster stands out, in words."""
+        found = [] if self.profiles is None else self.profiles.traits(cluster)
+        for column in self.levels:
+            if column.column.kind is Kind.NOMINAL and (trait := column.trait(cluster)):
+                found.append(trait)
+        return description(found)
+
+    @cached_property
+    def _profiled(self) -> list[int]:
+        """Positions of the columns that profiles tell of, the most important first."""
+        columns = () if self.importance is None else self.importance.columns[:PROFILED_COLUMNS]
+        return [column.position for column in columns]
 
     @cached_property
     def path(self) -> FuzzifierPath | None:
         """The solution over all m, on rows of the pictures."""
         if not isinstance(self.model, KFRC) or self.n_clusters == 1:
             return None
-        return fuzzifier_path(self.model, self.X, rows=self.shown)
+        return fuzzifier_path(self.model, self.seen, rows=self.shown, weights=self.weights)
 
     @cached_property
     def X(self) -> FloatArray:
-        """The data as an array."""
-        return self.data.to_numpy(dtype=np.float64)
+        """The data as an array: dates in days, levels by their position, NaN where something is missing."""
+        if all(dtype == np.float64 for dtype in self.data.dtypes):
+            return self.data.to_numpy(dtype=np.float64)
+        return np.column_stack([as_numbers(self.data.iloc[:, j]) for j in range(self.data.shape[1])])
+
+    @property
+    def seen(self) -> FloatArray | pd.DataFrame:
+        """What the model was fitted on: an array if all entries are numbers, else the table."""
+        return self.X if self.pairwise or self._is_plain else self.data
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether there are numbers only, none of them missing, and no weights."""
+        return self.weights is None and self.table is not None and self.table.is_plain and not self.table.n_incomplete
 
     @cached_property
     def _spectrum(self) -> Spectrum | None:
@@ -241,7 +295,7 @@ class Facts:
         if not isinstance(self.model, KFRC):
             return None
         n_wanted = min(len(self.shown), max(self.n_eigenvalues, self.n_clusters + 3))
-        return spectrum_of(fitted_gram(self.model, self.X, self.shown), n_wanted)
+        return spectrum_of(fitted_gram(self.model, self.seen, self.shown, self.weights), n_wanted)
 
 
 def summarize(
@@ -252,6 +306,7 @@ def summarize(
     labels: Labels | None = None,
     confidence: Confidence | None = None,
     n_left_out: int = 0,
+    weights: FloatArray | None = None,
     notes: Sequence[str] = (),
     command: str = "",
     source: str = "",
@@ -265,8 +320,8 @@ def summarize(
     ----------
     model : FuzzyClusterer
         Fitted on the columns of ``data``, in this order.
-    data : DataFrame or array-like of shape (n_samples, n_features)
-        Numeric; dissimilarities or a Gram matrix if the model was fitted on these.
+    data : DataFrame, polars or Arrow table, or array-like of shape (n_samples, n_features)
+        What it was fitted on: a table, or dissimilarities or a Gram matrix.
     ids : sequence, optional
         Names of the rows; the index of ``data`` by default.
     labels : sequence, optional
@@ -275,6 +330,8 @@ def summarize(
         From :func:`kfrc.confidence.assess`; without it all that is said of trust is that nothing was refitted.
     n_left_out : int, default=0
         Rows of the file that are not among ``data``.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for, if the model was fitted with weights.
     notes : sequence of str
         Remarks on the data, such as rows that were dropped.
     command : str
@@ -309,7 +366,7 @@ def summarize(
     ('petal length (cm)', True, 150)
     """
     check_is_fitted(model)
-    frame = _as_frame(model, data)
+    frame = typed_frame(data, getattr(model, "feature_names_in_", None))
     row_ids = tuple(str(name) for name in (frame.index if ids is None else ids))
     known = None if labels is None else tuple(labels)
     _check_shapes(model, frame, row_ids, known)
@@ -320,6 +377,7 @@ def summarize(
         labels=known,
         confidence=confidence,
         n_left_out=n_left_out,
+        weights=None if weights is None else np.asarray(weights, dtype=np.float64),
         notes=tuple(notes),
         command=command,
         source=source,
@@ -327,17 +385,6 @@ def summarize(
         max_points=max_points,
         n_eigenvalues=n_eigenvalues,
     )
-
-
-def _as_frame(model: FuzzyClusterer, data: Any) -> pd.DataFrame:
-    """The data with names: their own, else those of the model, else numbers."""
-    if isinstance(data, pd.DataFrame):
-        return data
-    X = np.asarray(data)
-    names = getattr(data, "columns", getattr(model, "feature_names_in_", None))
-    if names is None or len(names) != X.shape[1]:
-        names = [f"x{j}" for j in range(X.shape[1])]
-    return pd.DataFrame(X, columns=[str(name) for name in names])
 
 
 def _check_shapes(model: FuzzyClusterer, data: pd.DataFrame, ids: Sequence[str], labels: Labels | None) -> None:

@@ -178,14 +178,14 @@ def _charts(facts: Facts) -> dict[str, Any]:
 
 def _clusters(facts: Facts) -> list[dict[str, Any]]:
     """The clusters with their colors, and in what they stand out."""
-    described = facts.profiles if facts.n_clusters > 1 else None
+    described = facts.n_clusters > 1
     return [
         {
             "name": cluster.name,
             "color": color,
             "n_rows": cluster.n_rows,
             "mean_membership": cluster.mean_membership,
-            "description": "" if described is None else described.description(cluster.label),
+            "description": facts.description(cluster.label) if described and facts.importance is not None else "",
         }
         for cluster, color in zip(facts.clusters, cluster_colors(facts.n_clusters), strict=True)
     ]

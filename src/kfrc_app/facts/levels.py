@@ -1,0 +1,120 @@
+"""Columns of levels in clusters: the share of every level, and how many times the overall share that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from kfrc.typing import FloatArray
+from kfrc_app.facts.profiles import Trait
+from kfrc_app.facts.table import TableColumn, as_numbers
+from kfrc_app.facts.text import clean, isolate
+from kfrc_app.facts.verdicts import NOTABLE_DIFFERENCE
+from kfrc_app.tables import Kind
+
+
+@dataclass(frozen=True, eq=False)
+class LevelShares:
+    """One column of levels.
+
+    Attributes
+    ----------
+    column : TableColumn
+    position : int
+        In the table, from zero.
+    overall : ndarray of shape (n_levels,)
+        Share of every level among the rows in which one is known, weights counted.
+    shares : ndarray of shape (n_clusters, n_levels)
+        The same in each cluster, with every row counted by its membership; NaN in a cluster that is empty.
+    """
+
+    column: TableColumn
+    position: int
+    overall: FloatArray
+    shares: FloatArray
+
+    @property
+    def lift(self) -> FloatArray:
+        """Share in the cluster over the overall one, of shape (n_clusters, n_levels); NaN for a level without rows."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.overall > 0, self.shares / self.overall, np.nan)
+
+    @property
+    def excess(self) -> FloatArray:
+        """Share minus overall share, in standard deviations of the indicator of the level; as ``lift``."""
+        deviation = np.sqrt(self.overall * (1.0 - self.overall))
+        return np.where(deviation > 0, (self.shares - self.overall) / np.where(deviation > 0, deviation, 1.0), 0.0)
+
+    def mode(self, cluster: int) -> int | None:
+        """The most frequent level of a cluster; None if it is empty."""
+        shares = self.shares[cluster]
+        return None if np.isnan(shares).any() else int(shares.argmax())
+
+    @property
+    def order(self) -> list[int]:
+        """Levels as they are listed: in their order if they have one, else the most frequent first."""
+        if self.column.kind is Kind.ORDINAL:
+            return list(range(len(self.overall)))
+        return np.argsort(-self.overall, kind="stable").tolist()
+
+    def trait(self, cluster: int) -> Trait | None:
+        """The level that a cluster has most in excess of the others, if by enough to mention."""
+        excess = np.nan_to_num(self.excess[cluster])
+        level = int(excess.argmax())
+        if excess[level] < NOTABLE_DIFFERENCE:
+            return None
+        share = f"{100 * self.shares[cluster, level]:.0f} %"
+        words = f"{isolate(self.column.name)} {isolate(clean(self.column.levels[level], 40))} ({share})"
+        return Trait(float(excess[level]), words)
+
+
+def level_shares(
+    data: pd.DataFrame,
+    memberships: FloatArray,
+    columns: Sequence[TableColumn],
+    positions: Sequence[int],
+    weights: FloatArray | None = None,
+) -> tuple[LevelShares, ...]:
+    """Shares of the levels in every cluster.
+
+    Parameters
+    ----------
+    data : DataFrame of shape (n_samples, n_features)
+        Typed.
+    memberships : ndarray of shape (n_samples, n_clusters)
+    columns : sequence of TableColumn
+        All columns of the table.
+    positions : sequence of int
+        Those to describe; columns without levels are passed over.
+    weights : ndarray of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from kfrc_app.facts.levels import level_shares
+    >>> from kfrc_app.facts.table import table_facts
+    >>> data = pd.DataFrame({"c": pd.Categorical(["a", "a", "b", None])})
+    >>> (found,) = level_shares(data, np.eye(2)[[0, 0, 1, 1]], table_facts(data).columns, [0])
+    >>> found.shares.tolist(), found.lift[0].tolist()
+    ([[1.0, 0.0], [0.0, 1.0]], [1.5, 0.0])
+    """
+    rows = np.ones(len(data)) if weights is None else weights
+    groups = [rows, *(rows * memberships.T)]
+    found = []
+    for j in positions:
+        if not columns[j].levels:
+            continue
+        codes = as_numbers(data.iloc[:, j])
+        known = ~np.isnan(codes)
+        levels, n_levels = codes[known].astype(np.intp), len(columns[j].levels)
+        shares = _shares(np.array([np.bincount(levels, group[known], n_levels) for group in groups]))
+        found.append(LevelShares(columns[j], j, shares[0], shares[1:]))
+    return tuple(found)
+
+
+def _shares(counts: FloatArray) -> FloatArray:
+    totals = counts.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), np.nan)
