@@ -120,22 +120,24 @@ def _mean_differences(
     weights: FloatArray,
     unknown: float,
 ) -> FloatArray:
-    seen_x, seen_y = ~np.isnan(X), ~np.isnan(Y)
-    complete = np.logical_and(seen_x.all(axis=0), seen_y.all(axis=0))
+    columns_x, columns_y = np.ascontiguousarray(X.T), np.ascontiguousarray(Y.T)
+    seen_x, seen_y = (1.0 - np.isnan(columns) for columns in (columns_x, columns_y))
+    complete = np.logical_and(seen_x.all(axis=1), seen_y.all(axis=1))
     # Any number does in place of a missing one: its difference is multiplied by zero.
-    columns_x, columns_y = (np.ascontiguousarray(np.nan_to_num(part, nan=0.0).T) for part in (X, Y))
+    columns_x, columns_y = np.nan_to_num(columns_x, nan=0.0), np.nan_to_num(columns_y, nan=0.0)
     result = np.zeros((len(X), len(Y)))
     for block in row_blocks(len(X), len(Y)):
         total = result[block]
         shared = np.full(total.shape, weights[complete].sum())
-        term = np.empty(total.shape)
+        term, both = np.empty(total.shape), np.empty(total.shape)
         for d in np.flatnonzero(weights).tolist():
             kinds[d].difference(columns_x[d, block, None], columns_y[d], ranges[d], term)
-            if not complete[d]:
-                both = np.logical_and(seen_x[block, d, None], seen_y[:, d])
+            if complete[d]:
+                term *= weights[d]
+            else:
+                np.multiply(weights[d] * seen_x[d, block, None], seen_y[d], out=both)
+                shared += both
                 term *= both
-                shared += weights[d] * both
-            term *= weights[d]
             total += term
         np.divide(total, shared, out=total, where=shared > 0)
         total[shared == 0] = unknown

@@ -126,6 +126,15 @@ def test_weights_move_the_default_centers_of_xie_beni():
     assert_allclose(metrics.xie_beni_index(X, U, centers, sample_weight=[3, 1, 1]), 16 / (5 * 100), atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_default_centers_of_weighted_rows_are_those_of_the_copies(seed):
+    rng = np.random.default_rng(seed)
+    X, U, weights = rng.standard_normal((30, 3)), rng.dirichlet(np.ones(3), size=30), rng.integers(4, size=30)
+    copies = np.repeat(X, weights, axis=0), np.repeat(U, weights, axis=0)
+    got = metrics.xie_beni_index(X, U, sample_weight=weights)
+    assert_allclose(got, metrics.xie_beni_index(*copies), rtol=1e-10)
+
+
 def test_partition_indices_are_weighted_means():
     U = [[1.0, 0.0], [0.5, 0.5]]
     assert metrics.partition_coefficient(U, sample_weight=[3, 1]) == 0.875
