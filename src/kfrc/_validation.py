@@ -11,7 +11,7 @@ import numpy as np
 
 from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
 from kfrc.exceptions import ConstantFeatureWarning, TrivialPartitionWarning
-from kfrc.typing import ArrayLike, FloatArray, IntArray
+from kfrc.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 _LARGEST_SPREAD = 1e140
 """Squares of differences beyond this, or below its inverse, leave no room for sums of them."""
@@ -222,9 +222,16 @@ def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> I
     spread = X.max(axis=0) - X.min(axis=0)
     # A column whose spread is rounding of its own size (0.1 summed in two orders) carries nothing either.
     constant = spread <= 1e-14 * np.abs(X).max(axis=0)
+    refuse_constant(~constant, names, len(X))
+    return np.flatnonzero(~constant)
+
+
+def refuse_constant(varying: BoolArray, names: Sequence[str] | None, n_samples: int) -> None:
+    """Name the columns that do not vary in a warning; if none does it is an error."""
+    constant = ~varying
     if constant.all():
         raise ValueError(
-            f"all {X.shape[1]} column(s) of X are constant over its {X.shape[0]} rows: there is nothing to cluster"
+            f"all {len(constant)} column(s) of X are constant over its {n_samples} rows: there is nothing to cluster"
         )
     if constant.any():
         dropped = [str(names[j]) if names is not None else f"column {j}" for j in np.flatnonzero(constant).tolist()]
@@ -232,9 +239,8 @@ def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> I
         warnings.warn(
             f"{len(dropped)} constant column(s) carry no information and are left out: {shown}",
             ConstantFeatureWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
-    return np.flatnonzero(~constant)
 
 
 def _as_float(array: np.ndarray[Any, Any], name: str) -> FloatArray:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc._numerics import COLLAPSE_TOL, RESOLUTION
+from kfrc.columns import Rows, Table
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.gram import gram_family
+from kfrc.gram import ColumnGrams, gram_family
 from kfrc.kernels import Kernel
 from kfrc.typing import BoolArray, FloatArray
 
@@ -47,7 +48,7 @@ class Scatter:
         return self.total - self.between.sum(axis=0)
 
 
-def scatter(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray) -> Scatter:
+def scatter(X: Rows, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray) -> Scatter:
     """Scatter of every column, one column at a time: the cost is linear in their number.
 
     Parameters
@@ -58,7 +59,7 @@ def scatter(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, weights: Floa
     bandwidths : ndarray of shape (n_features,)
         An infinite one makes a column count for nothing.
     weights : ndarray of shape (n_samples, n_clusters)
-        t(u_ji).
+        t(u_ji); those of a table count as often as its rows do.
 
     Returns
     -------
@@ -77,6 +78,8 @@ def scatter(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, weights: Floa
     """
     if not kernel.sums_over_columns:
         kernel = Kernel.from_name(_STAND_IN)
+    if isinstance(X, Table):
+        return _scatter_of_table(X, kernel, bandwidths, weights)
     masses = weights.sum(axis=0)
     of_rows = weights.sum(axis=1)
     common = of_rows / of_rows.sum()
@@ -94,8 +97,23 @@ def scatter(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, weights: Floa
     return Scatter(between, total)
 
 
+def _scatter_of_table(table: Table, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray) -> Scatter:
+    """Column by column over the rows in which the column is known."""
+    between, total = np.zeros((weights.shape[1], table.shape[1])), np.zeros(table.shape[1])
+    gram = ColumnGrams(table, kernel).at(bandwidths)
+    counts = weights * table.mass[:, None]
+    centers, masses = gram.column_means(np.column_stack([counts, counts.sum(axis=1)]))
+    explained = masses[:, :-1] * gram.sums_over_columns(np.square(centers[:, :-1] - centers[:, -1:]))
+    squares = np.zeros(len(gram.used))
+    for rows, features in gram.blocks():
+        squares += gram.sums_over_columns(np.square(features.T) @ counts[rows].sum(axis=1)[:, None])[:, 0]
+    total[gram.used] = squares - masses[:, -1] * gram.sums_over_columns(np.square(centers[:, -1:]))[:, 0]
+    between[:, gram.used] = np.where(explained > RESOLUTION * total[gram.used, None], explained, 0.0).T
+    return Scatter(between, total)
+
+
 def cluster_contributions(
-    X: FloatArray, kernel: Kernel, bandwidths: FloatArray, memberships: FloatArray, fuzzifier: Fuzzifier
+    X: Rows, kernel: Kernel, bandwidths: FloatArray, memberships: FloatArray, fuzzifier: Fuzzifier
 ) -> FloatArray:
     """Share of every cluster and column in what a partition explains.
 
@@ -128,7 +146,7 @@ def cluster_contributions(
     array([[0.5, 0. ], [0.5, 0. ]])
     """
     n_clusters = memberships.shape[1]
-    used = np.isfinite(bandwidths) & (np.ptp(X, axis=0) > 0)
+    used = np.isfinite(bandwidths) & (True if isinstance(X, Table) else np.ptp(X, axis=0) > 0)
     if float(np.abs(memberships - 1.0 / n_clusters).max()) <= COLLAPSE_TOL:
         return _equal_shares(n_clusters, used)
     between = scatter(X, kernel, bandwidths, fuzzifier.value(memberships)).between

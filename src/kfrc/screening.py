@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -12,6 +12,7 @@ from scipy.stats import pearson3, rankdata
 
 from kfrc._numerics import double_center
 from kfrc._registry import Registered
+from kfrc.columns import Rows, Table
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _MAX_LOG = 300.0
@@ -85,7 +86,7 @@ class Screen(Registered, ABC):
     """
 
     @abstractmethod
-    def examine(self, X: FloatArray) -> Screening:
+    def examine(self, X: Rows) -> Screening:
         """Dependence of the columns of X, of shape (n_samples, n_features)."""
 
 
@@ -93,7 +94,7 @@ class Screen(Registered, ABC):
 class NoScreen(Screen, name="none"):
     """Every column counts as relevant."""
 
-    def examine(self, X: FloatArray) -> Screening:  # noqa: D102
+    def examine(self, X: Rows) -> Screening:  # noqa: D102
         n_features = X.shape[1]
         return Screening(np.where(np.eye(n_features, dtype=bool), 0.0, _MAX_LOG), threshold=1.0)
 
@@ -131,17 +132,22 @@ class DependenceScreen(Screen, name="dependence"):
     max_rows: int = 500
     max_columns: int = 1000
 
-    def examine(self, X: FloatArray) -> Screening:  # noqa: D102
+    def examine(self, X: Rows) -> Screening:  # noqa: D102
         n_samples, n_features = X.shape
         if n_features > self.max_columns:
             return NoScreen().examine(X)
         n_rows = min(self.max_rows, int(np.sqrt(_MAX_ENTRIES / n_features)))
-        if n_samples > n_rows:
+        if isinstance(X, Table) and X.weights is not None:
+            X = replace(X[_rows_by_weight(X.weights, n_rows)], weights=None)
+        elif n_samples > n_rows:
             X = X[np.linspace(0, n_samples - 1, n_rows).astype(int)]
         if n_features < 2 or len(X) < _LEAST_ROWS:
             return Screening(np.zeros((n_features, n_features)), self.threshold)
-        scores = normal_scores(X)
-        surest = np.max([_minus_log_p(scores, h) for h in self.bandwidths], axis=0)
+        if isinstance(X, Table):
+            surest = np.max([_minus_log_p_of_table(X, h) for h in self.bandwidths], axis=0)
+        else:
+            scores = normal_scores(X)
+            surest = np.max([_minus_log_p(scores, h) for h in self.bandwidths], axis=0)
         tries = len(self.bandwidths) * (n_features - 1)
         return Screening(surest - np.log10(tries), self.threshold)
 
@@ -155,16 +161,47 @@ def _minus_log_p(scores: FloatArray, bandwidth: float) -> FloatArray:
     """−log₁₀ p of every pair of columns, of shape (n_features, n_features)."""
     n_samples, n_features = scores.shape
     kernels = np.empty((n_features, n_samples, n_samples))
+    for d in range(n_features):
+        kernels[d] = _centered_kernel(scores[:, d], bandwidth)
+    # Columns without ties have the same scores in another order, hence the same eigenvalues.
+    return _minus_log_p_of_kernels(kernels, [np.sort(column).tobytes() for column in scores.T])
+
+
+def _minus_log_p_of_table(table: Table, bandwidth: float) -> FloatArray:
+    """The same for columns of any type: levels are alike or not, and a blank is at the center."""
+    n_samples, n_features = table.shape
+    kernels = np.zeros((n_features, n_samples, n_samples))
+    for d, column in enumerate(table.columns):
+        known = np.flatnonzero(table.observed[:, d])
+        x = table.values[known, d]
+        if len(known) < 2:
+            continue
+        if column.discrete:
+            kernel = double_center(np.equal.outer(x, x).astype(np.float64))
+        else:
+            kernel = _centered_kernel(normal_scores(x[:, None])[:, 0], bandwidth)
+        kernels[d][np.ix_(known, known)] = kernel
+    return _minus_log_p_of_kernels(kernels, [bytes([d % 256, d // 256]) for d in range(n_features)])
+
+
+def _rows_by_weight(weights: FloatArray, most: int) -> IntArray:
+    """Rows as often as their weights say, evenly thinned to at most ``most``."""
+    n_rows = max(1, min(most, round(float(weights.sum()))))
+    ends = np.cumsum(weights)
+    places = (np.arange(n_rows) + 0.5) / n_rows * ends[-1]
+    return np.minimum(np.searchsorted(ends, places), len(weights) - 1)
+
+
+def _minus_log_p_of_kernels(kernels: FloatArray, same: list[bytes]) -> FloatArray:
+    """From centered kernels (n_features, n_samples, n_samples); those that have equal eigenvalues share a key."""
+    n_features, n_samples = kernels.shape[:2]
     traces = np.empty((n_features, 4))
     known: dict[bytes, float] = {}
     for d in range(n_features):
-        kernels[d] = _centered_kernel(scores[:, d], bandwidth)
         diagonal = np.diagonal(kernels[d])
-        values = np.sort(scores[:, d]).tobytes()
-        if values not in known:
-            # Columns without ties have the same scores in another order, hence the same eigenvalues.
-            known[values] = float(np.vdot(kernels[d] @ kernels[d], kernels[d]))
-        traces[d] = diagonal.sum(), np.vdot(kernels[d], kernels[d]), np.vdot(diagonal, diagonal), known[values]
+        if same[d] not in known:
+            known[same[d]] = float(np.vdot(kernels[d] @ kernels[d], kernels[d]))
+        traces[d] = diagonal.sum(), np.vdot(kernels[d], kernels[d]), np.vdot(diagonal, diagonal), known[same[d]]
     flat = kernels.reshape(n_features, -1)
     mean, variance, skewness = _permutation_moments(traces, n_samples)
     z = (flat @ flat.T - mean) / np.sqrt(np.maximum(variance, _TINY))

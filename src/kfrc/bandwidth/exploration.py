@@ -13,6 +13,7 @@ from kfrc._validation import check_data, check_number, check_positive_int
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import Problem
 from kfrc.bandwidth.projections import project_anisotropy, project_level
+from kfrc.columns import Rows, Table, log_deviations
 from kfrc.gram import GramFamily, gram_family
 from kfrc.kernels import Kernel
 from kfrc.typing import ArrayLike, FloatArray, IntArray, RandomStateLike
@@ -30,7 +31,7 @@ class SearchSpace:
 
     Attributes
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray of shape (n_samples, n_features) or Table
     family : GramFamily
     optimizer : Optimizer
     max_anisotropy : float
@@ -41,7 +42,7 @@ class SearchSpace:
         Log-bandwidths to begin at.
     """
 
-    X: FloatArray
+    X: Rows
     family: GramFamily
     optimizer: Optimizer
     max_anisotropy: float
@@ -147,7 +148,7 @@ def run_stage1(space: SearchSpace, n_jobs: int | None = None) -> Exploration:
 
 
 def search_space(
-    X: ArrayLike,
+    X: ArrayLike | Table,
     *,
     kernel: str | Kernel,
     max_anisotropy: float,
@@ -161,7 +162,7 @@ def search_space(
     **optimizer_options: Any,
 ) -> SearchSpace:
     """Check the arguments of a search and draw its starts."""
-    data = check_data(X)
+    data = X if isinstance(X, Table) else check_data(X)
     resolved = Optimizer.resolve(optimizer, **optimizer_options)
     max_anisotropy = check_number(max_anisotropy, "max_anisotropy", minimum=1.0)
     n_starts = check_positive_int(n_starts, "n_starts")
@@ -198,7 +199,9 @@ def _level_bounds(level: float | None, bounds: tuple[float, float] | None, optim
     return (float(low), float(high))
 
 
-def _log_standard_deviations(X: FloatArray) -> FloatArray:
+def _log_standard_deviations(X: Rows) -> FloatArray:
+    if isinstance(X, Table):
+        return log_deviations(X)
     scale = X.std(axis=0, ddof=1)
     if (scale <= 0).any():
         raise ValueError(

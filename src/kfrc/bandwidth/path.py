@@ -10,13 +10,14 @@ from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import Problem
 from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.bandwidth.search import is_linear_limit, select_bandwidths
+from kfrc.columns import Rows, log_deviations
 from kfrc.criteria import Criterion
 from kfrc.gram import GramFamily
 from kfrc.typing import FloatArray, RandomStateLike
 
 
 def bandwidth_path(
-    X: FloatArray,
+    X: Rows,
     family: GramFamily,
     n_clusters: int,
     levels: Sequence[float],
@@ -35,7 +36,7 @@ def bandwidth_path(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray of shape (n_samples, n_features) or Table
     family : GramFamily
         Of X under the kernel wanted.
     n_clusters : int
@@ -51,7 +52,7 @@ def bandwidth_path(
     """
     criterion = Criterion.resolve(criterion)
     optimizer = Optimizer.resolve(optimizer).for_candidates() if isinstance(optimizer, str) else optimizer
-    log_scale = np.log(X.std(axis=0, ddof=1))
+    log_scale = log_deviations(X)
     point = log_scale
     if max_anisotropy > 1:
         point = select_bandwidths(
@@ -78,7 +79,7 @@ def bandwidth_path(
 
 
 def _result(
-    X: FloatArray, start: FloatArray, ascent: Ascent, problem: Problem, criterion: Criterion, threshold: float
+    X: Rows, start: FloatArray, ascent: Ascent, problem: Problem, criterion: Criterion, threshold: float
 ) -> BandwidthResult:
     value = float(criterion.value(ascent.eigenvalues, problem.n_clusters))
     candidate = SearchRun(

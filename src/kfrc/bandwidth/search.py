@@ -13,6 +13,7 @@ from kfrc._validation import check_n_clusters, check_number, check_positive_int
 from kfrc.bandwidth.exploration import Exploration, SearchSpace, run_stage1, search_space
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.result import BandwidthResult, SearchRun
+from kfrc.columns import Rows, Table
 from kfrc.criteria import Criterion
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.gram import gram_family
@@ -26,7 +27,7 @@ LINEAR_LIMIT_TOL = 1e-4
 
 
 def select_bandwidths(
-    X: ArrayLike,
+    X: ArrayLike | Table,
     n_clusters: int,
     *,
     kernel: str | Kernel = "sum",
@@ -51,7 +52,7 @@ def select_bandwidths(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features) or Table
         Used as given: standardize the columns first, or the anisotropy bound depends on their units.
     n_clusters : int
     kernel : {"sum", "product", "linear"} or Kernel, default="sum"
@@ -291,7 +292,7 @@ def _choose(
     )
 
 
-def is_linear_limit(X: FloatArray, log_bandwidths: FloatArray, eigenvalues: FloatArray) -> bool:
+def is_linear_limit(X: Rows, log_bandwidths: FloatArray, eigenvalues: FloatArray) -> bool:
     """Whether the eigenvalues are those of the linear kernel with the same feature weights, a p × p problem."""
     relative = np.exp(log_bandwidths - log_bandwidths.mean())  # F of the linear kernel ignores the common scale
     linear = spectrum_of(gram_family(X, Linear()).at(relative), len(eigenvalues))

@@ -3,7 +3,7 @@
 from kfrc.columns.base import Column
 from kfrc.columns.frames import library_of, titles_of
 from kfrc.columns.schema import DROP, MISSING, Schema
-from kfrc.columns.table import Rows, Table, log_deviations, on_columns, weights_of
+from kfrc.columns.table import Rows, Table, log_deviations, on_columns, values_of, weights_of
 from kfrc.columns.types import MAX_LEVELS, Cyclic, Date, Nominal, Numeric, Ordinal
 
 __all__ = [
@@ -23,5 +23,6 @@ __all__ = [
     "log_deviations",
     "on_columns",
     "titles_of",
+    "values_of",
     "weights_of",
 ]

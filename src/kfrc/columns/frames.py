@@ -81,9 +81,7 @@ def _from_pandas(title: Any, series: Any) -> RawColumn:
         )
     stored = getattr(dtype, "pyarrow_dtype", None)
     if stored is not None:
-        import pyarrow  # the column is made of it
-
-        return _from_arrow(title, pyarrow.chunked_array([pyarrow.array(series.array)]))
+        return _from_arrow(title, series.array.__arrow_array__())
     kind = getattr(dtype, "kind", "O")
     if kind == "M":
         naive = series.dt.tz_convert(None) if getattr(dtype, "tz", None) is not None else series

@@ -84,6 +84,11 @@ def weights_of(X: Rows) -> FloatArray | None:
     return X.weights if isinstance(X, Table) else None
 
 
+def values_of(X: Rows) -> FloatArray:
+    """The numbers of rows: an array as it is, of a table values and codes with NaN among them."""
+    return X.values if isinstance(X, Table) else X
+
+
 def on_columns(X: Rows, columns: IntArray) -> Rows:
     """Some of the columns, contiguous in memory."""
     return X[:, columns] if isinstance(X, Table) else np.ascontiguousarray(X[:, columns])

@@ -119,8 +119,8 @@ class _Levels(Column):
                 )
         if len(levels) > MAX_LEVELS:
             raise ValueError(
-                f"column '{title}' has {len(levels)} levels, and at most {MAX_LEVELS} can be told apart: join rare ones "
-                'or leave it out with column_types={...: "drop"}'
+                f"column '{title}' has {len(levels)} levels, and at most {MAX_LEVELS} can be told apart: join rare "
+                'ones, or leave it out with column_types={...: "drop"}'
             )
         return cls(title, tuple(levels))
 

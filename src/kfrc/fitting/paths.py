@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kfrc._validation import check_bandwidths
+from kfrc.columns import values_of
 from kfrc.densities import joint_columns, working_rows
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.existence import test_existence
@@ -63,7 +64,7 @@ class Paths(Tuning):
     ) -> Tuned:
         log_bandwidths = self._log_bandwidths(view)
         units = _Units.of(view, log_bandwidths)
-        X = units.rows(view.standardized)
+        X = units.rows(values_of(view.standardized))
         best = self.judge.look(X, n_clusters)[0]
         assert best.kernel is not None  # every partition that it looked for comes from a kernel
         assert best.model is not None
@@ -82,9 +83,9 @@ class Paths(Tuning):
 
     def count(self, view: TableView, numbers: Sequence[int], rng: np.random.Generator) -> ClusterCount:
         """How much the places of the rows tell about the best partition into each number of clusters."""
-        X = _Units.of(view, self._log_bandwidths(view)).rows(view.standardized)
+        X = _Units.of(view, self._log_bandwidths(view)).rows(values_of(view.standardized))
         shares = density_numbers(X, [1, *numbers], self.judge.kernels, self.judge.fuzzifier)
-        existence = test_existence(view.standardized, random_state=rng, n_jobs=self.options.n_jobs).p_value
+        existence = test_existence(values_of(view.standardized), random_state=rng, n_jobs=self.options.n_jobs).p_value
         return ClusterCount(
             n_clusters=np.array([1, *numbers]),
             evidence=shares,
@@ -99,7 +100,7 @@ class Paths(Tuning):
         if self.bandwidths is not None:
             return np.log(check_bandwidths(self.bandwidths, view.n_columns)[view.columns] / view.scale)
         relevant = np.flatnonzero(self.screen.examine(view.standardized).relevant)
-        kept = relevant[joint_columns(np.ascontiguousarray(view.standardized[:, relevant]))]
+        kept = relevant[joint_columns(np.ascontiguousarray(values_of(view.standardized)[:, relevant]))]
         log_bandwidths = np.full(len(view.scale), np.inf)
         log_bandwidths[kept] = np.log(view.unit / view.scale)[kept]
         return log_bandwidths
@@ -140,7 +141,7 @@ class _Units:
     def of(cls, view: TableView, log_bandwidths: FloatArray) -> _Units:
         used = np.isfinite(log_bandwidths)
         scales = np.exp(log_bandwidths[used])
-        spread = np.sqrt(np.mean(view.standardized[:, used].var(axis=0) / scales**2))
+        spread = np.sqrt(np.mean(values_of(view.standardized)[:, used].var(axis=0) / scales**2))
         return cls(used, scales * spread)
 
     def rows(self, standardized: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from kfrc._numerics import clear_rounding
 from kfrc.bandwidth import BandwidthResult
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
+from kfrc.columns import Rows, values_of
 from kfrc.criteria import Criterion
 from kfrc.exceptions import KFRCError
 from kfrc.fitting.table import KernelSpace
@@ -39,7 +40,7 @@ class Posterior:
     rows: PosteriorRows
 
     @classmethod
-    def matching(cls, U: FloatArray, model: PosteriorModel, standardized: FloatArray, space: KernelSpace) -> Posterior:
+    def matching(cls, U: FloatArray, model: PosteriorModel, standardized: Rows, space: KernelSpace) -> Posterior:
         """Of a model, with its clusters renumbered so that they overlap most with those of memberships U."""
         probabilities = model.posterior(standardized)
         order = linear_sum_assignment(-U.T @ probabilities)[1]
@@ -68,7 +69,7 @@ class TableCenters(Centers):
     occupied: BoolArray
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
-        distances = self.centers.squared_distances(self.space.standardize(Z))
+        distances = self.centers.squared_distances(values_of(self.space.standardize(Z)))
         return np.where(self.occupied, distances, np.inf)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from kfrc._validation import find_varying_columns
-from kfrc.exceptions import OutlierWarning
+from kfrc._validation import find_varying_columns, refuse_constant
+from kfrc.columns import Column, Rows, Schema, Table, on_columns, values_of
+from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.outliers import (
     FARTHEST,
     Fences,
@@ -42,6 +44,8 @@ class KernelSpace:
         What lies beyond them counts as lying there.
     bandwidths : ndarray of shape (k,)
         θ in standard deviations.
+    types : tuple of Column or None
+        What these columns are, with their units; None if all are numbers without blanks.
     """
 
     columns: IntArray
@@ -50,10 +54,14 @@ class KernelSpace:
     scale: FloatArray
     fences: Fences
     bandwidths: FloatArray
+    types: tuple[Column, ...] | None = None
 
-    def standardize(self, X: FloatArray) -> FloatArray:
-        """The varying columns in standard units."""
-        return _in_deviations(self.fences.clip(X[:, self.columns]), self.mean, self.scale)
+    def standardize(self, X: FloatArray) -> Rows:
+        """The varying columns in standard units, of numbers or of codes."""
+        chosen = self.fences.clip(X[:, self.columns])
+        if self.types is not None:
+            return Table(_standardized(chosen, self.types), self.types)
+        return _in_deviations(chosen, self.mean, self.scale)
 
     def far_values(self) -> dict[str, Any] | None:
         """Columns that were cut, one array per fact; None if there are none."""
@@ -107,10 +115,11 @@ class TableView:
         Of the varying columns.
     unit : ndarray of shape (k,)
         What a one in ``searched`` is in the table.
-    searched : ndarray of shape (n_samples, k)
+    searched : ndarray of shape (n_samples, k) or Table
         What the bandwidth search sees: standard units, or those of the user.
-    standardized : ndarray of shape (n_samples, k)
-        Mean zero, standard deviation one; if no scale is needed these are of the bulk only.
+    standardized : ndarray of shape (n_samples, k) or Table
+        Mean zero, standard deviation one; if no scale is needed these are of the bulk only. Columns of any type, blanks
+        and weights make it a table.
     """
 
     columns: IntArray
@@ -119,8 +128,8 @@ class TableView:
     scale: FloatArray
     fences: Fences
     unit: FloatArray
-    searched: FloatArray
-    standardized: FloatArray
+    searched: Rows
+    standardized: Rows
 
     @classmethod
     def of(
@@ -156,6 +165,43 @@ class TableView:
         searched, unit = (standardized, scale) if standardize else (bulk, np.ones_like(scale))
         return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized)
 
+    @classmethod
+    def of_types(cls, codes: FloatArray, schema: Schema, weights: FloatArray | None, *, clip: bool = True) -> TableView:
+        """The view of a table with columns of any type, blanks and weights.
+
+        Parameters
+        ----------
+        codes : ndarray of shape (n_samples, k)
+            Of the columns of ``schema``; NaN where nothing is known.
+        schema : Schema
+        weights : ndarray of shape (n_samples,) or None
+        clip : bool, default=True
+            Whether numbers far outside the bulk are moved to fences.
+        """
+        varying = np.array([column.varies(codes[:, j]) for j, column in enumerate(schema.columns)])
+        names = [str(column.title) for column in schema.columns]
+        refuse_constant(varying, names, len(codes))
+        places = np.flatnonzero(varying)
+        chosen = [schema.columns[j] for j in places]
+        fences = _fences_of_numbers(codes[:, places], chosen) if clip else Fences.none(len(places))
+        columns = schema.positions[places]
+        describe = partial(describe_far_columns, fences.far, columns, [str(title) for title in schema.titles])
+        warning = describe()
+        if warning is not None:
+            warnings.warn(OutlierWarning(warning, describe), stacklevel=5)
+        bulk = fences.clip(codes[:, places])
+        types = tuple(column.scaled(bulk[:, j], weights) for j, column in enumerate(chosen))
+        scale = np.array([column.scale for column in types])
+        table = Table(_standardized(bulk, types), types, weights)
+        _warn_of_blank_rows(table)
+        nothing = np.zeros(len(types))
+        return cls(columns, len(schema.titles), nothing, scale, fences, scale, table, table)
+
+    @property
+    def types(self) -> tuple[Column, ...] | None:
+        """What the columns are; None if all are numbers without blanks."""
+        return self.standardized.columns if isinstance(self.standardized, Table) else None
+
     @property
     def n_samples(self) -> int:
         """Number of rows."""
@@ -166,9 +212,10 @@ class TableView:
         if size >= self.n_samples:
             return self
         rows = np.sort(rng.choice(self.n_samples, size, replace=False))
-        if (np.ptp(self.standardized[rows], axis=0) <= 0).any():
+        values = values_of(self.standardized)
+        if not _all_vary(values[rows]):
             # A column that varies in few rows only: take one row of each extreme along.
-            extremes = np.concatenate([self.standardized.argmin(axis=0), self.standardized.argmax(axis=0)])
+            extremes = np.concatenate([np.nanargmin(values, axis=0), np.nanargmax(values, axis=0)])
             rows = np.union1d(rows, extremes)
         return replace(self, searched=self.searched[rows], standardized=self.standardized[rows])
 
@@ -181,8 +228,8 @@ class TableView:
             scale=self.scale[columns],
             fences=self.fences.restricted(columns),
             unit=self.unit[columns],
-            searched=np.ascontiguousarray(self.searched[:, columns]),
-            standardized=np.ascontiguousarray(self.standardized[:, columns]),
+            searched=on_columns(self.searched, columns),
+            standardized=on_columns(self.standardized, columns),
         )
 
     def rounded(self) -> TableView:
@@ -191,10 +238,13 @@ class TableView:
         A choice takes many yes-or-no decisions, and some are nearly ties. One rounding unit, or another unit of
         measurement, would flip one of them now and then, and end in other clusters.
         """
+        if isinstance(self.standardized, Table):
+            rounded = replace(self.standardized, values=_rounded(self.standardized.values, 1.0))  # codes are whole
+            return replace(self, standardized=rounded, searched=rounded)
         return replace(
             self,
             standardized=_rounded(self.standardized, 1.0),
-            searched=_rounded(self.searched, self.scale / self.unit),
+            searched=_rounded(values_of(self.searched), self.scale / self.unit),
         )
 
     def in_deviations(self, log_bandwidths: FloatArray) -> FloatArray:
@@ -203,7 +253,9 @@ class TableView:
 
     def space(self, log_bandwidths: FloatArray) -> KernelSpace:
         """The rows as a kernel with these log-bandwidths (in standard deviations) sees them."""
-        return KernelSpace(self.columns, self.n_columns, self.mean, self.scale, self.fences, np.exp(log_bandwidths))
+        return KernelSpace(
+            self.columns, self.n_columns, self.mean, self.scale, self.fences, np.exp(log_bandwidths), self.types
+        )
 
 
 def _without_lone_values(X: FloatArray, columns: IntArray, names: Any) -> IntArray:
@@ -215,6 +267,40 @@ def _without_lone_values(X: FloatArray, columns: IntArray, names: Any) -> IntArr
         return columns
     warnings.warn(OutlierWarning(warning, describe), stacklevel=6)
     return np.delete(columns, list(lone))
+
+
+def _standardized(codes: FloatArray, types: Sequence[Column]) -> FloatArray:
+    return np.column_stack([column.standardize(codes[:, j]) for j, column in enumerate(types)])
+
+
+def _fences_of_numbers(codes: FloatArray, columns: Sequence[Column]) -> Fences:
+    """Fences of the columns of numbers, found where something is known."""
+    fences = Fences.none(len(columns))
+    far = []
+    for j in np.flatnonzero([column.continuous for column in columns]).tolist():
+        known = np.flatnonzero(~np.isnan(codes[:, j]))
+        found = find_fences(codes[known, j : j + 1])
+        fences.low[j], fences.high[j] = found.low[0], found.high[0]
+        far += [replace(one, column=j, row=int(known[one.row])) for one in found.far]
+    return replace(fences, far=tuple(far))
+
+
+def _warn_of_blank_rows(table: Table) -> None:
+    blank = np.flatnonzero(~table.observed.any(axis=1))
+    if len(blank):
+        shown = ", ".join(str(row) for row in blank[:10]) + (" and more" if len(blank) > 10 else "")
+        warnings.warn(
+            f"nothing is known of {len(blank)} row(s), so that they belong equally to all clusters: row {shown}",
+            MissingRowWarning,
+            stacklevel=6,
+        )
+
+
+def _all_vary(values: FloatArray) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column without any known value
+        spread = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+    return bool((spread > 0).all())
 
 
 def _in_deviations(X: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from kfrc._validation import check_bandwidths
 from kfrc.bandwidth import BandwidthResult, select_bandwidths
+from kfrc.columns import log_deviations, on_columns, values_of
 from kfrc.criteria import Criterion
 from kfrc.fitting.table import TableView
 from kfrc.fuzzifiers import Fuzzifier
@@ -199,8 +200,10 @@ class Chosen(Tuning):
         if part is not view:
             # The other rows join the clusters found on the subset.
             centers = tuned.dissimilarity.gram.centers(chosen.solution.prototypes)
-            memberships = chosen.fuzzifier.memberships(centers.squared_distances(view.searched[:, tuned.columns]))
-        drift = _log_deviations(part) - _log_deviations(seen)
+            rows = values_of(on_columns(view.searched, tuned.columns))
+            memberships = chosen.fuzzifier.memberships(centers.squared_distances(rows))
+        # What the levels of the search are relative to.
+        drift = log_deviations(part.searched) - log_deviations(seen.searched)
         return Tuned(
             tuned.kernel,
             tuned.criterion,
@@ -212,8 +215,3 @@ class Chosen(Tuning):
             memberships,
             tuned.columns,
         )
-
-
-def _log_deviations(view: TableView) -> FloatArray:
-    """Log standard deviations of the columns that the search sees: what its levels are relative to."""
-    return np.log(view.searched.std(axis=0, ddof=1))

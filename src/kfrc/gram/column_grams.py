@@ -201,7 +201,7 @@ class ColumnGram(FeatureGram):
 
     @cached_property
     def approximation_error(self) -> float:
-        """Largest error of a squared distance within a column, relative to the mean distance, among a sample of rows."""
+        """Largest error of a squared distance within a column among a sample of rows, relative to the mean distance."""
         chosen = np.unique(np.linspace(0, self.n_samples - 1, _PROBES).astype(np.int64))
         error, size = 0.0, 0.0
         for block in self.column_blocks:
@@ -290,18 +290,14 @@ class ColumnCenters(Centers):
     weights: tuple[FloatArray, ...]
     norms: FloatArray
 
-    def squared_distances(self, Z: FloatArray | Table) -> FloatArray:  # noqa: D102
-        values = Z.values if isinstance(Z, Table) else Z
-        distances = np.zeros((len(values), self.norms.shape[1]))
-        sizes = np.zeros(len(values))
+    def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
+        distances = np.zeros((len(Z), self.norms.shape[1]))
         for d, column, nodes, weights, bandwidth, norms in zip(
             self.positions, self.columns, self.nodes, self.weights, self.bandwidths, self.norms, strict=True
         ):
-            known = np.flatnonzero(~np.isnan(values[:, d]))
+            known = np.flatnonzero(~np.isnan(Z[:, d]))
             for block in row_blocks(len(known), len(nodes)):
                 rows = known[block]
-                squares = column.squares(values[rows, d], nodes, float(bandwidth))
+                squares = column.squares(Z[rows, d], nodes, float(bandwidth))
                 distances[rows] += norms - 2.0 * self.profile.profile(squares) @ weights
-        sizes += np.abs(self.norms).sum()
-        cleared = clear_rounding(distances, sizes, np.zeros(self.norms.shape[1]))
-        return np.maximum(cleared, 0.0, out=distances)
+        return np.maximum(clear_rounding(distances, 0.0, np.abs(self.norms).sum(axis=0)), 0.0, out=distances)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from kfrc._registry import Registered
 from kfrc.kernels import Kernel
@@ -15,8 +15,8 @@ from kfrc.typing import FloatArray
 class PosteriorModel(Protocol):
     """What can tell the probabilities of the clusters for any rows, such as a fitted ``Mixture``."""
 
-    def posterior(self, X: FloatArray) -> FloatArray:
-        """Probabilities of shape (n_samples, n_clusters) for rows of shape (n_samples, n_features)."""
+    def posterior(self, X: Any) -> FloatArray:
+        """Probabilities of shape (n_samples, n_clusters) for rows (n_samples, n_features) of what was judged."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Opinion:
     posterior : ndarray of shape (n_samples, n_clusters)
         Probability of every cluster for each row.
     row_evidence : ndarray of shape (n_samples,)
-        Shares of the rows in ``evidence``, so that resampled rows can be judged again.
+        Shares of the rows in ``evidence``, weights counted, so that resampled rows can be judged again.
     model : PosteriorModel or None
         Gives probabilities for new rows, if the judge has such a model.
     kernel : Kernel or None
@@ -73,14 +73,17 @@ class Judge(Registered, ABC):
     """Whether its evidence is a log-density of the columns less a price for parameters, so that what it says of some
     columns can be compared with what it says of others."""
 
+    takes_tables: ClassVar[bool] = False
+    """Whether it can judge tables with columns of any type, blanks and weights."""
+
     @abstractmethod
-    def examine(self, X: FloatArray, partitions: Sequence[FloatArray]) -> list[Opinion]:
+    def examine(self, X: Any, partitions: Sequence[FloatArray]) -> list[Opinion]:
         """Opinions formed from proposed partitions, the best first.
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
-            Columns with mean zero and standard deviation one.
+        X : ndarray of shape (n_samples, n_features) or Table
+            Columns with mean zero and standard deviation one; columns of any type only if ``takes_tables``.
         partitions : sequence of ndarray of shape (n_samples, n_clusters)
             Memberships to start from, all with the same number of clusters.
 

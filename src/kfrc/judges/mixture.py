@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from scipy.linalg import solve_triangular
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-
+from kfrc.columns import Rows, Table
 from kfrc.exceptions import KFRCError
+from kfrc.judges._mixture_fits import Fits, PlainFits, TableFits, sphered_partitions
 from kfrc.judges.base import Judge, Opinion
 from kfrc.metrics import frobenius_adjusted_rand_score
-from kfrc.mixtures import Diagonal, Mixture, MixtureKind, Rotated, Tied, TiedDiagonal, fit_mixture, resolution
+from kfrc.mixtures import Diagonal, MixtureKind, Rotated, Tied, TiedDiagonal
 from kfrc.typing import FloatArray
+
+__all__ = ["MixtureJudge", "sphered_partitions"]
 
 _SAME_START = 0.98
 """Frobenius ARI above which two starts of the same mixture are one."""
@@ -70,21 +67,18 @@ class MixtureJudge(Judge, name="mixture"):
     tol: float = 1e-5
     has_model: ClassVar[bool] = True
     has_density: ClassVar[bool] = True
+    takes_tables: ClassVar[bool] = True
 
-    def examine(self, X: FloatArray, partitions: Sequence[FloatArray]) -> list[Opinion]:  # noqa: D102
+    def examine(self, X: Rows, partitions: Sequence[FloatArray]) -> list[Opinion]:  # noqa: D102
         (n_samples, n_features), n_clusters = X.shape, partitions[0].shape[1]
-        kinds = [kind for kind in self.kinds if kind.covariance.is_estimable(n_samples, n_features, n_clusters)]
+        fits: Fits = TableFits(X) if isinstance(X, Table) else PlainFits(X)
+        kinds = fits.estimable(self.kinds, n_clusters)
         if not kinds:
             raise KFRCError(self._complaint(n_samples, n_features, n_clusters))
-        ridge = resolution(X)
-        # One component has one partition, and too few rows to tell correlations are not sphered. A single partition is
-        # to be continued, not compared with others.
-        sphere = n_clusters > 1 and len(partitions) > 1 and Tied().is_estimable(n_samples, n_features)
-        n_sphered = self.n_sphered if sphere else 0
-        partitions = [*partitions, *sphered_partitions(X, n_clusters, n_sphered, ridge)]
-        opinions = [
-            self._converged(X, U, kind, ridge) for kind in kinds for U in self._finalists(X, partitions, kind, ridge)
-        ]
+        # One component has one partition. A single partition is to be continued, not compared with others.
+        if n_clusters > 1 and len(partitions) > 1:
+            partitions = [*partitions, *fits.own_partitions(n_clusters, self.n_sphered)]
+        opinions = [self._converged(fits, U, kind) for kind in kinds for U in self._finalists(fits, partitions, kind)]
         return sorted(opinions, key=lambda opinion: -opinion.evidence)
 
     def _complaint(self, n_samples: int, n_features: int, n_clusters: int) -> str:
@@ -98,65 +92,30 @@ class MixtureJudge(Judge, name="mixture"):
             f"({needs}): add kinds with fewer parameters, {advice}, or use fewer columns"
         )
 
-    def _finalists(
-        self, X: FloatArray, partitions: Sequence[FloatArray], kind: MixtureKind, ridge: FloatArray
-    ) -> list[FloatArray]:
-        steps = [Mixture.from_memberships(X, U, kind, ridge=ridge).expectation(X) for U in partitions]
+    def _finalists(self, fits: Fits, partitions: Sequence[FloatArray], kind: MixtureKind) -> list[FloatArray]:
+        steps = [fits.first_step(U, kind) for U in partitions]
         own_matrices = kind.covariance.has_own_matrices
         n_finalists = min(self.n_finalists, _OWN_FINALISTS) if own_matrices else self.n_finalists
         finalists: list[FloatArray] = []
-        for step in sorted(steps, key=lambda step: -step.log_likelihood):
+        for _, posterior in sorted(steps, key=lambda step: -step[0]):
             if len(finalists) == n_finalists:
                 break
-            if all(frobenius_adjusted_rand_score(step.posterior, U) < _SAME_START for U in finalists):
-                finalists.append(step.posterior)
+            if all(frobenius_adjusted_rand_score(posterior, U) < _SAME_START for U in finalists):
+                finalists.append(posterior)
         return finalists
 
-    def _converged(self, X: FloatArray, U: FloatArray, kind: MixtureKind, ridge: FloatArray) -> Opinion:
-        fit = fit_mixture(X, U, kind, ridge=ridge, max_iter=self.max_iter, tol=self.tol)
-        n_parameters = kind.n_parameters(U.shape[1], X.shape[1])
-        row_evidence = fit.expectation.log_densities - 0.5 * math.log(len(X)) * n_parameters / len(X)
+    def _converged(self, fits: Fits, U: FloatArray, kind: MixtureKind) -> Opinion:
+        fit = fits.converged(U, kind, self.max_iter, self.tol)
+        n_parameters = fits.n_parameters(kind, U.shape[1])
+        row_evidence = fits.row_evidence(fit, n_parameters)
         return Opinion(
-            kind.name,
+            fits.name(kind),
             float(row_evidence.sum()),
             fit.expectation.posterior,
             row_evidence,
             fit.mixture,
             n_parameters=n_parameters,
         )
-
-
-def sphered_partitions(X: FloatArray, n_clusters: int, n_partitions: int, ridge: FloatArray) -> list[FloatArray]:
-    """Memberships by k-means on columns made uncorrelated with variance one, each from another seed.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Columns with mean zero.
-    n_clusters : int
-    n_partitions : int
-    ridge : ndarray of shape (n_features,)
-        Added to the variances.
-
-    Returns
-    -------
-    list of ndarray of shape (n_samples, n_clusters)
-        Without those that left a cluster empty; clusters are numbered by their first rows.
-    """
-    if n_partitions == 0:
-        return []
-    factor = np.linalg.cholesky(X.T @ X / len(X) + np.diag(ridge))
-    Z = solve_triangular(factor, X.T, lower=True).T
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: left out below
-        labels = [KMeans(n_clusters, n_init=1, random_state=seed).fit(Z).labels_ for seed in range(n_partitions)]
-    firsts = [np.unique(found, return_index=True)[1] for found in labels]
-    # Clusters in the order of their first rows: the column of a cluster is its rank.
-    return [
-        np.eye(n_clusters)[np.argsort(np.argsort(first))[found]]
-        for first, found in zip(firsts, labels, strict=True)
-        if len(first) == n_clusters
-    ]
 
 
 def _describe_need(kind: MixtureKind, n_features: int, n_clusters: int) -> str:

@@ -51,7 +51,15 @@ class Covariance(Registered, ABC):
     """Whether each component has a matrix of its own, which takes more rows and more time."""
 
     @abstractmethod
-    def fit(self, X: FloatArray, W: FloatArray, means: FloatArray, sizes: FloatArray, ridge: FloatArray) -> Spread:
+    def fit(
+        self,
+        X: FloatArray,
+        W: FloatArray,
+        means: FloatArray,
+        sizes: FloatArray,
+        ridge: FloatArray,
+        total: float | None = None,
+    ) -> Spread:
         """Covariances around ``means``.
 
         Parameters
@@ -65,6 +73,8 @@ class Covariance(Registered, ABC):
             Rows in each component.
         ridge : ndarray of shape (n_features,)
             Added to the variances.
+        total : float, optional
+            How many rows there are, weights counted; by default as many as X has.
         """
 
     @abstractmethod
@@ -84,9 +94,17 @@ class Covariance(Registered, ABC):
 class Tied(Covariance, name="tied"):
     """One full covariance matrix for all components."""
 
-    def fit(self, X: FloatArray, W: FloatArray, means: FloatArray, sizes: FloatArray, ridge: FloatArray) -> Spread:  # noqa: D102
+    def fit(  # noqa: D102
+        self,
+        X: FloatArray,
+        W: FloatArray,
+        means: FloatArray,
+        sizes: FloatArray,
+        ridge: FloatArray,
+        total: float | None = None,
+    ) -> Spread:
         scatter = (X * W.sum(axis=1)[:, None]).T @ X - (means.T * masses_of(W)) @ means
-        factor = np.linalg.cholesky(scatter / len(X) + np.diag(ridge))
+        factor = np.linalg.cholesky(scatter / (len(X) if total is None else total) + np.diag(ridge))
         scaling = solve_triangular(factor, np.eye(X.shape[1]), lower=True).T
         return Spread(scaling, np.full(len(means), np.log(np.diagonal(factor)).sum()))
 
@@ -107,14 +125,22 @@ class Tied(Covariance, name="tied"):
 class _Uncorrelated(Covariance):
     """Diagonal covariances: the part that common and own variances have in common."""
 
-    def fit(self, X: FloatArray, W: FloatArray, means: FloatArray, sizes: FloatArray, ridge: FloatArray) -> Spread:
+    def fit(
+        self,
+        X: FloatArray,
+        W: FloatArray,
+        means: FloatArray,
+        sizes: FloatArray,
+        ridge: FloatArray,
+        total: float | None = None,
+    ) -> Spread:
         scatter = np.maximum(W.T @ np.square(X) - masses_of(W)[:, None] * np.square(means), 0.0)
-        variances = self._variances(scatter, sizes, len(X)) + ridge
+        variances = self._variances(scatter, sizes, len(X) if total is None else total) + ridge
         log_volumes = np.broadcast_to(0.5 * np.log(variances).sum(axis=1), len(means))
         return Spread(1.0 / np.sqrt(variances), log_volumes)
 
     @abstractmethod
-    def _variances(self, scatter: FloatArray, sizes: FloatArray, n_samples: int) -> FloatArray:
+    def _variances(self, scatter: FloatArray, sizes: FloatArray, n_samples: float) -> FloatArray:
         """Variances of shape (1 or n_clusters, n_features) from sums of squares (n_clusters, n_features)."""
 
     def squared_distances(self, X: FloatArray, means: FloatArray, scaling: FloatArray) -> FloatArray:
@@ -128,7 +154,7 @@ class _Uncorrelated(Covariance):
 class TiedDiagonal(_Uncorrelated, name="tied_diagonal"):
     """One variance per column, common to all components."""
 
-    def _variances(self, scatter: FloatArray, sizes: FloatArray, n_samples: int) -> FloatArray:
+    def _variances(self, scatter: FloatArray, sizes: FloatArray, n_samples: float) -> FloatArray:
         variances: FloatArray = scatter.sum(axis=0, keepdims=True) / n_samples
         return variances
 
@@ -140,7 +166,7 @@ class TiedDiagonal(_Uncorrelated, name="tied_diagonal"):
 class Diagonal(_Uncorrelated, name="diagonal"):
     """One variance per column and component."""
 
-    def _variances(self, scatter: FloatArray, sizes: FloatArray, n_samples: int) -> FloatArray:
+    def _variances(self, scatter: FloatArray, sizes: FloatArray, n_samples: float) -> FloatArray:
         # One row's worth of the column's total variance: a component of a few rows cannot shrink to a point.
         return (scatter + 1.0) / (sizes[:, None] + 1.0)
 
@@ -154,7 +180,15 @@ class _OwnMatrices(Covariance):
 
     has_own_matrices: ClassVar[bool] = True
 
-    def fit(self, X: FloatArray, W: FloatArray, means: FloatArray, sizes: FloatArray, ridge: FloatArray) -> Spread:
+    def fit(
+        self,
+        X: FloatArray,
+        W: FloatArray,
+        means: FloatArray,
+        sizes: FloatArray,
+        ridge: FloatArray,
+        total: float | None = None,
+    ) -> Spread:
         masses = masses_of(W)
         scatters = np.array(
             [

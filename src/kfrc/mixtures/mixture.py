@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
@@ -14,7 +15,7 @@ from kfrc.typing import FloatArray
 RIDGE = 1e-3
 """Added to variances, in units of a column's total variance: collinear columns stay harmless."""
 
-_ATOM = 0.1
+ATOM = 0.1
 """Share of rows with the very same value from which a column counts as having an atom there."""
 
 
@@ -92,6 +93,7 @@ class Mixture:
         *,
         ridge: FloatArray | None = None,
         row_weights: FloatArray | None = None,
+        total: float | None = None,
     ) -> Mixture:
         """Maximization step: the mixture that memberships imply.
 
@@ -104,11 +106,13 @@ class Mixture:
             Added to the variances; by default the ``resolution`` of X.
         row_weights : ndarray of shape (n_samples, n_clusters), optional
             What the t distribution makes of far rows: they count less for location and spread.
+        total : float, optional
+            How many rows there are, if U counts each as often as its weight says.
         """
         sizes = masses_of(U)
         W = U if row_weights is None else U * row_weights
         means = (W.T @ X) / masses_of(W)[:, None]
-        spread = kind.covariance.fit(X, W, means, sizes, resolution(X) if ridge is None else ridge)
+        spread = kind.covariance.fit(X, W, means, sizes, resolution(X) if ridge is None else ridge, total)
         return cls(kind, sizes / sizes.sum(), means, spread)
 
     def expectation(self, X: FloatArray) -> Expectation:
@@ -173,7 +177,7 @@ class MixtureFit:
 
     Attributes
     ----------
-    mixture : Mixture
+    mixture : Mixture or MixedMixture
     expectation : Expectation
         What the mixture says of the rows it was fitted to.
     log_likelihood_path : ndarray of shape (n_iter + 1,)
@@ -182,7 +186,7 @@ class MixtureFit:
         Whether the rise fell below the tolerance before the iterations ran out.
     """
 
-    mixture: Mixture
+    mixture: Any
     expectation: Expectation
     log_likelihood_path: FloatArray
     converged: bool
@@ -258,4 +262,4 @@ def resolution(X: FloatArray) -> FloatArray:
     array([0.001, 0.6  ])
     """
     shares = np.array([np.unique(column, return_counts=True)[1].max() / len(column) for column in X.T])
-    return np.where(shares >= _ATOM, shares, RIDGE)
+    return np.where(shares >= ATOM, shares, RIDGE)

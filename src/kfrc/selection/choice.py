@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kfrc.columns import Rows, Table
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import DensityJudge, Judge, Opinion
 from kfrc.kernels.oriented import Oriented
@@ -111,8 +112,8 @@ class Selection:
 
 
 def choose(
-    X: FloatArray,
-    standardized: FloatArray,
+    X: Rows,
+    standardized: Rows,
     n_clusters: int,
     grid: Grid,
     judge: Judge,
@@ -137,9 +138,9 @@ def choose(
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray of shape (n_samples, n_features) or Table
         What the kernels see.
-    standardized : ndarray of shape (n_samples, n_features)
+    standardized : ndarray of shape (n_samples, n_features) or Table
         The same rows in standard units, for the screen and the judge.
     n_clusters : int
     grid : Grid
@@ -182,10 +183,12 @@ def choose(
         opinions += hear(columns, kernels)
         refined += [evidence.refined(opinion) for opinion in _leaders(opinions)]
         best = _first(evidence.priced(refined + opinions))
-    found = density_opinion(evidence, best, DensityJudge()) if grid.may_change_kernel and judge.has_density else None
+    # Densities and axes are of complete numbers; a table of any type has neither.
+    asks_density = grid.may_change_kernel and judge.has_density and not isinstance(X, Table)
+    found = density_opinion(evidence, best, DensityJudge()) if asks_density else None
     if progress is not None:
         progress("judging")
-    if found is not None and found.opinion.kernel is not None:
+    if found is not None and found.opinion.kernel is not None and not isinstance(X, Table):
         best = found
         kernels = [TunedKernel.in_deviations(X, found.opinion.kernel, grid.criteria[0], found.columns)]
     else:
@@ -199,7 +202,13 @@ def choose(
     if scores.max() < _GATE and grid.may_weigh_sizes and found is None:
         candidates += solve_with_sizes(kernels, posterior)
         scores = _scores(candidates, best.opinion)
-        if scores.max() < _FAR and grid.may_change_kernel and len(best.columns) > 1:
+        if (
+            scores.max() < _FAR
+            and grid.may_change_kernel
+            and len(best.columns) > 1
+            and not isinstance(X, Table)
+            and not isinstance(standardized, Table)
+        ):
             axes = Oriented.within(standardized[:, best.columns], posterior)
             oriented = [TunedKernel.in_deviations(X, axes, grid.criteria[0], best.columns)]
             candidates += solve_candidates(oriented, grid.fuzzifiers, n_clusters, posterior)

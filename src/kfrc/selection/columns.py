@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.csgraph import connected_components
 
+from kfrc.columns import Rows, Table, on_columns
 from kfrc.judges import Judge, Opinion, PosteriorModel
-from kfrc.mixtures import RIDGE
 from kfrc.screening import Screening
+from kfrc.selection.backgrounds import Descriptions, PlainDescriptions, TableDescriptions
 from kfrc.typing import FloatArray, IntArray
 
 _ROUNDS = 4
@@ -33,7 +32,7 @@ class OnColumns:
     model: PosteriorModel
     columns: IntArray
 
-    def posterior(self, X: FloatArray) -> FloatArray:
+    def posterior(self, X: Rows) -> FloatArray:
         """Probability of every cluster, of shape (n_samples, n_clusters)."""
         return self.model.posterior(X[:, self.columns])
 
@@ -64,19 +63,21 @@ class ColumnEvidence:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Columns with mean zero and standard deviation one.
+    X : ndarray of shape (n_samples, n_features) or Table
+        Columns with mean zero and standard deviation one, or of any type in their units.
     screening : Screening
         Which columns depend on each other.
     judge : Judge
         One whose evidence is no density sees all columns only.
     """
 
-    def __init__(self, X: FloatArray, screening: Screening, judge: Judge) -> None:
+    def __init__(self, X: Rows, screening: Screening, judge: Judge) -> None:
         self.X = X
         self.judge = judge
         self.screening = screening
-        self._dependent = screening.dependent
+        self._descriptions: Descriptions = (
+            TableDescriptions(X) if isinstance(X, Table) else PlainDescriptions(X, screening.dependent)
+        )
         self._backgrounds: dict[bytes, tuple[FloatArray, int]] = {}
 
     def views(self) -> list[IntArray]:
@@ -98,7 +99,7 @@ class ColumnEvidence:
 
     def opinions(self, columns: IntArray, partitions: list[FloatArray]) -> list[ColumnOpinion]:
         """What the judge makes of partitions when it sees these columns, the best first."""
-        seen = np.ascontiguousarray(self.X[:, columns])
+        seen = on_columns(self.X, columns)
         return [self.on_all_columns(columns, opinion) for opinion in self.judge.examine(seen, partitions)]
 
     def on_all_columns(self, columns: IntArray, opinion: Opinion) -> ColumnOpinion:
@@ -134,7 +135,8 @@ class ColumnEvidence:
         most = max(opinion.evidence for opinion in opinions)
         if not self.judge.has_density or most >= self._evidence_of_one:
             return list(opinions)
-        return [_at_akaikes_price(opinion) for opinion in opinions]
+        total = self.X.total if isinstance(self.X, Table) else len(self.X)
+        return [_at_akaikes_price(opinion, total) for opinion in opinions]
 
     @cached_property
     def _evidence_of_one(self) -> float:
@@ -162,16 +164,7 @@ class ColumnEvidence:
 
     def differing(self, opinion: Opinion) -> IntArray:
         """Columns in which the clusters differ by more than chance pays for."""
-        return np.flatnonzero(self._gains(opinion.posterior) > 0)
-
-    def _gains(self, posterior: FloatArray) -> FloatArray:
-        """Log-likelihood that different means of the clusters gain in each column, less half its price in BIC."""
-        n_samples, n_clusters = posterior.shape
-        sizes = np.maximum(posterior.sum(axis=0), _LEAST_SIZE)
-        means = (posterior.T @ self.X) / sizes[:, None]
-        between = (sizes[:, None] * means**2).sum(axis=0) / np.square(self.X).sum(axis=0)
-        unexplained = np.maximum(1.0 - between, RIDGE)
-        return -0.5 * n_samples * np.log(unexplained) - 0.5 * (n_clusters - 1) * math.log(n_samples)
+        return np.flatnonzero(self._descriptions.gains(opinion.posterior) > 0)
 
     def background(self, seen: IntArray) -> tuple[FloatArray, int]:
         """Evidence, row by row, of the columns that are not seen, and how many parameters it has paid for.
@@ -180,54 +173,12 @@ class ColumnEvidence:
         seen, or by independent ones, whichever the Bayesian information criterion prefers.
         """
         if seen.tobytes() not in self._backgrounds:
-            self._backgrounds[seen.tobytes()] = self._describe_rest(seen)
+            self._backgrounds[seen.tobytes()] = self._descriptions.without_clusters(seen)
         return self._backgrounds[seen.tobytes()]
 
-    def _describe_rest(self, seen: IntArray) -> tuple[FloatArray, int]:
-        rest = np.setdiff1d(np.arange(self.X.shape[1]), seen)
-        rows, n_parameters = np.zeros(len(self.X)), 0
-        if not len(rest):
-            return rows, n_parameters
-        _, member = connected_components(self._dependent[np.ix_(rest, rest)], directed=False)
-        for k in range(member.max() + 1):
-            group = rest[member == k]
-            tied_to = seen[self._dependent[np.ix_(group, seen)].any(axis=0)]
-            sets = [given for given in (tied_to[:0], tied_to) if 1 < len(given) + len(group) < 0.5 * len(self.X)]
-            options = [_independent(self.X[:, group]), *(_joint(self.X[:, group], self.X[:, given]) for given in sets)]
-            log_densities, paid = max(options, key=lambda option: _bic(*option))
-            rows += log_densities - 0.5 * paid * math.log(len(self.X)) / len(self.X)
-            n_parameters += paid
-        return rows, n_parameters
 
-
-_LEAST_SIZE = 1e-10
-"""Rows in a cluster below which its mean is that of nothing."""
-
-
-def _at_akaikes_price(found: ColumnOpinion) -> ColumnOpinion:
+def _at_akaikes_price(found: ColumnOpinion, total: float) -> ColumnOpinion:
     """The opinion with evidence that pays one for a parameter instead of half the logarithm of the number of rows."""
     rows, opinion = found.opinion.row_evidence, found.opinion
-    rows = rows + max(0.5 * math.log(len(rows)) - 1.0, 0.0) * opinion.n_parameters / len(rows)
+    rows = rows + max(0.5 * math.log(total) - 1.0, 0.0) * opinion.n_parameters / len(rows)
     return replace(found, opinion=replace(opinion, evidence=float(rows.sum()), row_evidence=rows))
-
-
-def _bic(log_densities: FloatArray, n_parameters: int) -> float:
-    return float(log_densities.sum()) - 0.5 * n_parameters * math.log(len(log_densities))
-
-
-def _independent(X: FloatArray) -> tuple[FloatArray, int]:
-    """Log-densities of rows with independent Gaussian columns, and the number of parameters."""
-    variances = X.var(axis=0) + RIDGE
-    rows = -0.5 * (np.square(X - X.mean(axis=0)) / variances + np.log(2.0 * math.pi * variances)).sum(axis=1)
-    return rows, 2 * X.shape[1]
-
-
-def _joint(X: FloatArray, given: FloatArray) -> tuple[FloatArray, int]:
-    """Log-densities of rows with jointly Gaussian columns, a linear function of other columns, and the parameters."""
-    (n_samples, n_features), design = X.shape, np.column_stack([np.ones(len(X)), given])
-    residuals = X - design @ np.linalg.lstsq(design, X, rcond=None)[0]
-    factor = cho_factor(residuals.T @ residuals / n_samples + RIDGE * np.eye(n_features), lower=True)
-    distances = np.einsum("jd,dj->j", residuals, cho_solve(factor, residuals.T))
-    log_volume = float(np.log(np.diagonal(factor[0])).sum())
-    n_parameters = n_features * design.shape[1] + n_features * (n_features + 1) // 2
-    return -0.5 * (distances + n_features * math.log(2.0 * math.pi)) - log_volume, n_parameters

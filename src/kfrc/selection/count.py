@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kfrc.columns import Rows, Table
 from kfrc.existence import LEVEL, test_existence
 from kfrc.judges import DensityJudge, Judge
 from kfrc.relational import Start
@@ -16,7 +17,7 @@ from kfrc.screening import Screen
 from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
 from kfrc.selection.densities import beats_mixture, count_by_density
 from kfrc.selection.grid import Grid
-from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged
+from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged, places_of
 from kfrc.selection.tuned_kernels import SearchOptions, propose, tune_kernels
 from kfrc.typing import BoolArray, FloatArray, IntArray, Progress
 
@@ -147,8 +148,8 @@ class ClusterCount:
 
 
 def count_clusters(
-    X: FloatArray,
-    standardized: FloatArray,
+    X: Rows,
+    standardized: Rows,
     numbers: Sequence[int],
     grid: Grid,
     judge: Judge,
@@ -188,10 +189,12 @@ def count_clusters(
     count = ClusterCount(
         n_clusters=np.arange(1, len(found) + 1),
         evidence=np.array([opinion.evidence for opinion in found]),
-        valleys=np.array([deepest_bridge(standardized[:, o.columns], o.opinion.posterior) for o in found]),
+        valleys=np.array([deepest_bridge(places_of(standardized[:, o.columns]), o.opinion.posterior) for o in found]),
         opinions=tuple(found),
         largest=numbers[-1],
     )
+    if isinstance(standardized, Table):
+        return count
     if judge.has_density and grid.may_change_kernel and count.cuts_what_hangs_together:
         dense, mixture = count_by_density(evidence, found, DensityJudge()), found[int(count.tolerated.argmax())]
         if dense is not None and (

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from kfrc.bandwidth import BandwidthResult, Optimizer, QuasiNewton, select_bandwidths
 from kfrc.bandwidth.path import bandwidth_path
+from kfrc.columns import Rows, Table, on_columns
 from kfrc.criteria import Criterion
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.gram import gram_family
+from kfrc.gram import GramFamily, gram_family
 from kfrc.kernels import AdditiveKernel, Kernel
 from kfrc.kernels.linear import Linear
 from kfrc.relational import Start, descend, draw_memberships
@@ -27,6 +28,9 @@ PROPOSING = (0.1, 0.3, 0.6)
 
 _QUASI_NEWTON: Optimizer = QuasiNewton()
 _COARSE = _QUASI_NEWTON.for_candidates()
+
+_BALANCE = 1.0
+"""By how much log θ of columns with levels, or of numbers, is raised to change their balance."""
 
 MAX_ITER = 60
 TOL = 1e-3
@@ -111,9 +115,22 @@ class TunedKernel:
         leading = float(spectrum_of(gram, 1).eigenvalues[0])
         return cls(kernel, criterion, 1.0, np.log(deviations), 0.0, leading, Dissimilarity(gram), columns)
 
+    def shifted(self, family: GramFamily, shift: FloatArray) -> TunedKernel:
+        """The kernel with its log-bandwidths shifted."""
+        log_bandwidths = self.log_bandwidths + shift
+        gram = family.at(np.exp(log_bandwidths))
+        leading = float(spectrum_of(gram, 1).eigenvalues[0])
+        return replace(
+            self,
+            log_bandwidths=log_bandwidths,
+            level=self.level + float(shift.mean()),
+            leading_eigenvalue=leading,
+            dissimilarity=Dissimilarity(gram),
+        )
+
 
 def tune_kernels(
-    X: FloatArray,
+    X: Rows,
     n_clusters: int,
     grid: Grid,
     options: SearchOptions,
@@ -126,7 +143,7 @@ def tune_kernels(
     With ``columns`` only these columns of X are seen.
     """
     columns = np.arange(X.shape[1]) if columns is None else columns
-    X = np.ascontiguousarray(X[:, columns])
+    X = on_columns(X, columns)
     searches = grid.searches()
     families = {kernel: gram_family(X, kernel, options.approximation, options.rank) for kernel in grid.kernels}
     seeds = rng.spawn(len(searches))
@@ -179,7 +196,7 @@ def tune_kernels(
     if not found:
         # The threshold is out of reach on the path: search the level too, or let that error say what can be reached.
         found = [(searches[-1], search(*searches[-1], seeds[-1]))]
-    return [
+    tuned = [
         TunedKernel(
             *which,
             result.log_bandwidths,
@@ -191,6 +208,23 @@ def tune_kernels(
         )
         for which, result in found
     ]
+    # A given level or threshold leaves no room for another balance.
+    if isinstance(X, Table) and len(levels) > 1 and options.threshold is None:
+        tuned += [kernel.shifted(families[kernel.kernel], shift) for kernel in tuned for shift in _other_balances(X)]
+    return tuned
+
+
+def _other_balances(table: Table) -> list[FloatArray]:
+    """Shifts of log θ that make columns with levels count less than numbers, and the other way round.
+
+    Both kinds have variance one, which says nothing about how much of it is due to clusters.
+    """
+    if not (len(table.discrete) and len(table.measured)):
+        return []
+    shifts = np.zeros((2, table.shape[1]))
+    shifts[0, table.discrete] = _BALANCE
+    shifts[1, table.measured] = _BALANCE
+    return list(shifts)
 
 
 def propose(
