@@ -11,7 +11,7 @@ from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say, say_notes
 from kfrc_app.cli.render import NARROW, fixed, line, table, title
 from kfrc_app.facts.agreement import coverage, is_known, label_notes
-from kfrc_app.facts.comparison import MAX_SILHOUETTE_ROWS, MethodResult, compare_methods, methods
+from kfrc_app.facts.comparison import MAX_SILHOUETTE_ROWS, STANDARDIZED, MethodResult, compare_methods, n_compared
 from kfrc_app.facts.text import words
 from kfrc_app.tables import DataError, Missing, read_table
 
@@ -23,14 +23,16 @@ def compare(
     drop: options.Drop = None,
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
-    missing: options.MissingRows = Missing.DROP,
+    weight_column: options.WeightColumn = None,
+    types: options.Types = None,
+    missing: options.MissingValues = Missing.PARTIAL,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     outliers: options.Outliers = options.OutlierTreatment.CLIP,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Run every method with its usual settings on the standardized columns, side by side."""
+    """Run every method with its usual settings on the same table, side by side."""
     n_clusters = options.parse_clusters(clusters)
     found = read_table(
         data,
@@ -38,6 +40,8 @@ def compare(
         drop=drop or (),
         label_column=label_column,
         id_column=id_column,
+        weight_column=weight_column,
+        types=options.parse_types(types),
         missing=missing,
         marks=options.parse_marks(decimal, thousands),
     )
@@ -47,7 +51,7 @@ def compare(
     if len(found.data) > MAX_SILHOUETTE_ROWS:
         notes.append(f"silhouettes are of {MAX_SILHOUETTE_ROWS} rows drawn at random")
     with progress() as bar:
-        overall = bar.add_task("comparing", total=len(methods()))
+        overall = bar.add_task("comparing", total=n_compared(found.data))
         watcher = FitProgress(bar, "")
 
         def observe(name: str) -> None:
@@ -58,6 +62,7 @@ def compare(
             found.data,
             n_clusters,
             labels=found.labels,
+            weights=found.weights,
             seed=seed,
             outliers=str(outliers),
             ids=found.ids,
@@ -87,7 +92,9 @@ def compare(
 def _show(console: Console, results: Sequence[MethodResult], *, n_known: int, n_rows: int) -> None:
     labeled = n_known > 0
     narrow = console.width < NARROW
-    title(console, "Every method on the standardized columns")
+    treatments = list(dict.fromkeys(result.treatment for result in results))
+    mixed = treatments != [STANDARDIZED]
+    title(console, "Every method on the table" if mixed else "Every method on the standardized columns")
     titles = [
         ("method", "left"),
         ("s" if narrow else "seconds", "right"),
@@ -97,6 +104,7 @@ def _show(console: Console, results: Sequence[MethodResult], *, n_known: int, n_
     ]
     titles += [("FS" if narrow else "silhouette", "right")]
     titles += [("ARI", "right"), ("AMI", "right")] if labeled else []
+    titles += [("saw", "right")] if mixed else []
     rows = []
     for result in results:
         judged = [fixed(result.adjusted_rand), fixed(result.adjusted_mutual_info)] if labeled else []
@@ -109,12 +117,17 @@ def _show(console: Console, results: Sequence[MethodResult], *, n_known: int, n_
                 fixed(result.partition_coefficient),
                 fixed(result.fuzzy_silhouette),
                 *judged,
+                *([str(treatments.index(result.treatment) + 1)] if mixed else []),
             ]
         )
     table(console, titles, rows)
+    if mixed:
+        seen = "; ".join(f"{k + 1} {treatment}" for k, treatment in enumerate(treatments))
+        line(console, f"saw: what a method saw of the table. {seen}.", "dim")
     line(console, "U: 0 every row in one cluster, 1 all memberships 1/c.  PC: partition coefficient.", "dim")
     silhouette = "FS" if narrow else "silhouette"
-    line(console, f"{silhouette}: fuzzy silhouette, higher is better; a collapsed fit has none.", "dim")
+    by = " by Gower dissimilarities" if mixed else ""
+    line(console, f"{silhouette}: fuzzy silhouette{by}, higher is better; a collapsed fit has none.", "dim")
     if labeled:
         known = coverage(n_known, n_rows)
         line(

@@ -28,6 +28,8 @@ _SHARED_WITH_FIT = frozenset(
         "drop",
         "label_column",
         "id_column",
+        "weight_column",
+        "types",
         "missing",
         "decimal",
         "thousands",
@@ -45,7 +47,9 @@ def diagnose(
     drop: options.Drop = None,
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
-    missing: options.MissingRows = Missing.DROP,
+    weight_column: options.WeightColumn = None,
+    types: options.Types = None,
+    missing: options.MissingValues = Missing.PARTIAL,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     outliers: options.Outliers = options.OutlierTreatment.CLIP,
@@ -60,6 +64,8 @@ def diagnose(
         drop=drop or (),
         label_column=label_column,
         id_column=id_column,
+        weight_column=weight_column,
+        types=options.parse_types(types),
         missing=missing,
         marks=options.parse_marks(decimal, thousands),
     )
@@ -68,17 +74,22 @@ def diagnose(
     notes = list(found.notes)
     with progress() as bar:
         watcher = FitProgress(bar, "tuning bandwidths")
+        settings: dict[str, Any] = {
+            "outliers": str(outliers),
+            "random_state": seed,
+            **options.missing_settings(missing),
+        }
 
         def choose() -> KFRC:
-            return watcher.attach(KFRC(n_clusters, outliers=str(outliers), random_state=seed))
+            return watcher.attach(KFRC(n_clusters, **settings))
 
         def make(level: float | None) -> KFRC:
-            return watcher.attach(
-                KFRC.paper(n_clusters, level=level, optimizer="lbfgs", outliers=str(outliers), random_state=seed)
-            )
+            return watcher.attach(KFRC.paper(n_clusters, level=level, optimizer="lbfgs", **settings))
 
         with warnings_as_notes(notes, found.ids):
-            result = diagnosis.diagnose(found.data, n_clusters, choose=choose, make=make, notes=notes)
+            result = diagnosis.diagnose(
+                found.data, n_clusters, choose=choose, make=make, weights=found.weights, notes=notes
+            )
     command = options.command_line(context, verb="fit", only=_SHARED_WITH_FIT)
     facts = _facts(result, command, notes)
     say_notes(notes)
@@ -144,7 +155,7 @@ def _show(console: Console, result: Diagnosis, facts: dict[str, Any]) -> None:
         _show_outlook(console, "Bandwidths that kfrc fit chooses", result.chosen.outlook)
         fuzzifier, m = words(result.chosen.fuzzifier), f"m = {result.chosen.m:g}"
         line(console, f"It takes the {fuzzifier} fuzzifier with {m}. Can it collapse? {result.chosen.answer}")
-    _show_outlook(console, "Plain squared distances, standardized columns", result.plain)
+    _show_outlook(console, result.plain_distances, result.plain)
     if result.tuned is not None:
         _show_outlook(console, "Bandwidths tuned for λ₁ ≥ τ", result.tuned)
     line(console, "τ: with λ₁ ≥ τ no m collapses.  m*: collapses from this m on.", "dim")

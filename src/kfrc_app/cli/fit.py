@@ -16,6 +16,7 @@ from rich.progress import Progress
 from kfrc import FRC, KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.confidence import Confidence, assess
+from kfrc.typing import FloatArray
 from kfrc_app.cli import options
 from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
 from kfrc_app.cli.render import show_fit
@@ -23,6 +24,7 @@ from kfrc_app.cli.results import ALL_FILES, result_files
 from kfrc_app.facts import Facts, summarize, summary_document
 from kfrc_app.facts.agreement import label_notes
 from kfrc_app.facts.notes import warnings_as_notes
+from kfrc_app.facts.weighting import fit_weighted
 from kfrc_app.output import check_output, write_folder
 from kfrc_app.tables import (
     STANDARD_INPUT,
@@ -55,6 +57,8 @@ _TABLE_ONLY = (
     "drop",
     "label_column",
     "id_column",
+    "weight_column",
+    "types",
 )
 
 
@@ -81,7 +85,9 @@ def fit(
     dissimilarity: Annotated[
         bool, typer.Option("--dissimilarity", help="DATA is a square matrix of dissimilarities.")
     ] = False,
-    missing: options.MissingRows = Missing.DROP,
+    weight_column: options.WeightColumn = None,
+    types: options.Types = None,
+    missing: options.MissingValues = Missing.PARTIAL,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     refits: options.Refits = options.N_REFITS,
@@ -93,6 +99,7 @@ def fit(
     """Cluster a table: memberships, a model for new rows, a summary and a report."""
     fuzziness = options.parse_fuzziness(fuzzifier, m)
     marks = options.parse_marks(decimal, thousands)
+    wishes = options.parse_types(types)
     out = options.as_path(out)
     check_output(out, force=force, folder=True)
     command = options.command_line(context)
@@ -121,6 +128,7 @@ def fit(
             optimizer=optimizer,
             n_starts=starts,
             random_state=seed,
+            **options.missing_settings(missing),
         )
         found = read_table(
             data,
@@ -128,6 +136,8 @@ def fit(
             drop=drop or (),
             label_column=label_column,
             id_column=id_column,
+            weight_column=weight_column,
+            types=wishes,
             missing=missing,
             marks=marks,
         )
@@ -170,7 +180,7 @@ def cluster_table(
     notes = list(found.notes)
     source = "standard input" if source == STANDARD_INPUT else source
     with progress() as bar:
-        confidence = _fit_and_assess(model, found.data, n_refits, notes, bar, found.ids)
+        confidence = _fit_and_assess(model, found.data, n_refits, notes, bar, found.ids, found.weights)
         facts = summarize(
             model,
             found.data,
@@ -178,6 +188,7 @@ def cluster_table(
             labels=found.labels,
             confidence=confidence,
             n_left_out=found.rows.n_left_out,
+            weights=found.weights,
             notes=notes,
             command=command,
             source=source,
@@ -201,21 +212,24 @@ def _fit_and_assess(
     notes: list[str],
     bar: Progress,
     ids: Sequence[Any] | NDArray[Any] | None = None,
+    weights: FloatArray | None = None,
 ) -> Confidence | None:
     """Fit a model, with its warnings as notes, then fit it again on parts of the rows; None without refits."""
     began = time.perf_counter()
     with warnings_as_notes(notes, ids):
-        FitProgress(bar, "clustering").attach(model).fit(data)
+        fit_weighted(FitProgress(bar, "clustering").attach(model), data, weights)
     model.set_callbacks()  # the model is saved, the progress bar is not
     if n_refits == 0:
         return None
     expected = n_refits * (time.perf_counter() - began)
+    weighted: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
     task = bar.add_task("fitting again", total=n_refits)
     with warnings_as_notes([]):
         found = assess(
             model,
             data,
             n_refits=n_refits,
+            **weighted,
             random_state=model.random_state,
             n_jobs=min(n_refits, joblib.cpu_count()) if expected > _WORTH_WORKERS else 1,
             max_rows=MAX_REFIT_ROWS,

@@ -17,7 +17,7 @@ from kfrc.fitting import MEMBERSHIPS, OUTLIERS
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem
-from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, Marks, Missing
+from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, Marks, Missing, Wish, parse_wishes
 
 AUTO = "auto"
 SEARCH_LEVEL = "search"
@@ -83,7 +83,22 @@ ThousandsMark = Annotated[
     str | None,
     typer.Option("--thousands", help="Mark between thousands: comma, dot, space or apostrophe.", metavar="MARK"),
 ]
-MissingRows = Annotated[Missing, typer.Option(help="Leave out rows with missing values, or stop.")]
+MissingValues = Annotated[
+    Missing,
+    typer.Option(
+        "--missing", help="Missing values: use the rest of the row, take a blank for a level, stop, or leave rows out."
+    ),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What columns are: numeric, ordinal, nominal, date or drop; size=ordinal:small<large gives an order.",
+        metavar="NAME=TYPE,...",
+    ),
+]
+WeightColumn = Annotated[
+    str | None, typer.Option(help="How many rows each row stands for: 2 is the row twice, 0 none.", metavar="NAME")
+]
 Seed = Annotated[
     int, typer.Option(help="Start of the random numbers; same seed, same result.", min=0, metavar="NUMBER")
 ]
@@ -137,6 +152,21 @@ def parse_marks(decimal: str | None, thousands: str | None) -> Marks:
     if decimal is not None and decimal == thousands:
         raise typer.BadParameter("--decimal and --thousands must differ")
     return Marks(decimal, thousands)
+
+
+def parse_types(entries: list[str] | None) -> dict[str, Wish]:
+    """The types that were given."""
+    try:
+        return parse_wishes(entries or ())
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="'--types'") from None
+
+
+def missing_settings(missing: Missing) -> dict[str, Any]:
+    """What a model is told of missing values: where rows with gaps are left out or refused, it takes none."""
+    if missing is Missing.PARTIAL:
+        return {}
+    return {"missing": str(Missing.LEVEL if missing is Missing.LEVEL else Missing.ERROR)}
 
 
 def parse_level(value: str) -> float | str | None:

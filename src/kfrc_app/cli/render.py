@@ -20,8 +20,11 @@ from kfrc_app.facts.confidence import COLLAPSED, STABLE, Trust
 from kfrc_app.facts.fit import Fit
 from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.stability import Stability
-from kfrc_app.facts.text import DASH, count, shortened, words
+from kfrc_app.facts.table import TableFacts
+from kfrc_app.facts.text import DASH, count, number, shortened, words
+from kfrc_app.facts.typical import percent
 from kfrc_app.facts.verdicts import HIGH, LOW, MEMBERSHIP, STANDS_OUT
+from kfrc_app.tables import Kind
 
 BAR_WIDTH = 24
 NARROW = 80
@@ -30,6 +33,9 @@ WIDE = 110
 
 SHOWN_CLUSTERS = 4
 SHOWN_COLUMNS = 20
+SHOWN_GAPS = 10
+"""Columns with gaps that are listed."""
+
 _TRUST_STYLES = {STABLE: "", COLLAPSED: "bold red"}
 SHOWN_NUMBERS = 4
 """Numbers of clusters whose evidence is told."""
@@ -94,9 +100,13 @@ def show_fit(console: Console, facts: Facts) -> None:
     described = "dissimilarities" if facts.pairwise else count(facts.n_columns, "column")
     cut = f"cut into {count(facts.n_clusters, 'cluster')}"
     title(console, f"{facts.source}: {count(facts.n_rows, 'row')}, {described}, {cut}")
+    if facts.table is not None:
+        show_table(console, facts.table)
     _show_trust(console, facts.trust, facts.source_name)
     if facts.importance is not None:
         _show_columns(console, facts.importance, collapsed=facts.fit.collapsed or facts.n_clusters == 1)
+    if facts.table is not None and not facts.table.is_plain and not facts.fit.collapsed:
+        show_typical(console, facts)
     if facts.choice is not None:
         _show_choice(console, facts.choice, facts.fit)
     if facts.cluster_count is not None:
@@ -109,6 +119,41 @@ def show_fit(console: Console, facts: Facts) -> None:
     _show_largest(console, facts.largest_memberships, facts.fit)
     if facts.agreement is not None:
         _show_agreement(console, facts.agreement)
+
+
+def show_table(console: Console, found: TableFacts) -> None:
+    """Say what is missing and how much the rows weigh, if there is something to say."""
+    if found.n_incomplete:
+        heading(console, "What is missing")
+        gaps = found.incomplete
+        table(
+            console,
+            [("column", "left"), ("missing", "right"), ("", "right")],
+            [[column.name, percent(column.missing), count(column.n_missing, "row")] for column in gaps[:SHOWN_GAPS]],
+        )
+        if len(gaps) > SHOWN_GAPS:
+            line(console, f"and {count(len(gaps) - SHOWN_GAPS, 'more column')} with gaps")
+        line(console, f"{found.n_incomplete:,} of {count(found.n_rows, 'row')} have gaps")
+    if found.total_weight is not None:
+        heading(console, "Weights")
+        none = f", {count(found.n_weightless, 'row')} for none" if found.n_weightless else ""
+        line(console, f"{count(found.n_rows, 'row')} stand for {number(found.total_weight)}{none}")
+
+
+def show_typical(console: Console, facts: Facts) -> None:
+    """Print medians and the most frequent levels of the clusters, if they fit."""
+    if not 1 < facts.n_clusters <= SHOWN_CLUSTERS or console.width < NARROW:
+        return
+    heading(console, "What is typical (median, or the most frequent level with its share)")
+    rows = []
+    for column in facts.typical[:SHOWN_COLUMNS]:
+        lifted = column.kind is Kind.NOMINAL
+        cells = [f"{cell.text} ({cell.detail})" if lifted and cell.detail else cell.text for cell in column.clusters]
+        rows.append([column.name, column.overall, *cells])
+    titles = [("column", "left"), ("all rows", "left"), *[(f"cluster {i}", "left") for i in range(facts.n_clusters)]]
+    table(console, titles, rows)
+    if any(column.kind is Kind.NOMINAL for column in facts.typical[:SHOWN_COLUMNS]):
+        line(console, "×: how many times the share in all rows", "dim")
 
 
 def _show_trust(console: Console, trust: Trust, source: str) -> None:
@@ -132,19 +177,21 @@ def _show_columns(console: Console, importance: Importance, *, collapsed: bool) 
     n_clusters = len(columns[0].by_cluster) if columns else 0
     heading(console, "Which columns matter (share of what tells the clusters apart)")
     narrow, wide = console.width < NARROW, console.width >= WIDE and 1 < n_clusters <= SHOWN_CLUSTERS
+    mixed = not narrow and any(column.kind is not Kind.NUMERIC for column in columns)
     largest = max((column.contribution for column in columns), default=1.0)
     width = BAR_WIDTH // 2 if narrow else BAR_WIDTH
     rows = []
     for column in columns[:SHOWN_COLUMNS]:
         share = column.contribution
         bar = "█" * max(1, round(width * share / largest)) if share > 0 else ""
-        cells = [column.name, fixed(share), bar.ljust(width) if not narrow else bar]
+        cells = [column.name, *([str(column.kind)] if mixed else [])]
+        cells += [fixed(share), bar.ljust(width) if not narrow else bar]
         if not narrow:
-            cells += [f"{column.bandwidth:.4g}", fixed(column.in_deviations, 2)]
+            cells += [f"{column.bandwidth:.4g}" if column.has_unit else DASH, fixed(column.in_deviations, 2)]
         if wide:
             cells += [fixed(part) for part in column.by_cluster]
         rows.append(cells)
-    titles = [("column", "left"), ("share", "right"), ("", "bar")]
+    titles = [("column", "left"), *([("type", "left")] if mixed else []), ("share", "right"), ("", "bar")]
     if not narrow:
         titles += [("bandwidth", "right"), ("in s.d.", "right")]
     if wide:
@@ -218,10 +265,24 @@ def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters
 
 def _show_clusters(console: Console, clusters: Sequence[Cluster]) -> None:
     heading(console, "Clusters")
+    weighted = any(found.weight is not None for found in clusters)
     table(
         console,
-        [("cluster", "left"), ("rows", "right"), ("mean membership of its rows", "right")],
-        [[str(found.label), str(found.n_rows), fixed(found.mean_membership)] for found in clusters],
+        [
+            ("cluster", "left"),
+            ("rows", "right"),
+            *([("weight", "right")] if weighted else []),
+            ("mean membership of its rows", "right"),
+        ],
+        [
+            [
+                str(found.label),
+                str(found.n_rows),
+                *([number(found.weight)] if weighted else []),
+                fixed(found.mean_membership),
+            ]
+            for found in clusters
+        ],
     )
 
 

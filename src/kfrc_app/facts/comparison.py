@@ -14,13 +14,22 @@ from numpy.typing import NDArray
 import kfrc
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
-from kfrc.metrics import fuzzy_silhouette_score
-from kfrc_app.facts.diagnosis import standardized
+from kfrc.metrics import fuzzy_silhouette_score, partition_coefficient, uniformity_index
+from kfrc.typing import FloatArray, IntArray
+from kfrc_app.facts.agreement import agreement
+from kfrc_app.facts.encoding import is_complete_numbers, standardized
 from kfrc_app.facts.notes import warnings_as_notes
+from kfrc_app.facts.peers import Peer, installed_peers
 from kfrc_app.facts.summary import summarize
+from kfrc_app.facts.weighting import fit_weighted
 
 MAX_SILHOUETTE_ROWS = 2000
 """Silhouettes compare all pairs of rows; beyond this many rows a random sample stands for them."""
+
+
+STANDARDIZED, AS_IT_IS, GOWER = "standardized columns", "as it is", "Gower dissimilarities"
+ENCODED = "standardized, one column per level, means for blanks"
+"""What a method may have seen of a table."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +39,11 @@ class MethodResult:
     Attributes
     ----------
     method : str
+    treatment : str
+        What the method saw of the table: "as it is", or what stood for it.
     seconds : float
     status : str
-        ``"converged"``, ``"max_iter"``, ``"collapsed"``, or ``"failed"``.
+        ``"converged"``, ``"max_iter"``, ``"collapsed"``, ``"failed"``, or ``"done"`` for a method of another package.
     uniformity, partition_coefficient : float or None
         None if it failed.
     fuzzy_silhouette, adjusted_rand, adjusted_mutual_info : float or None
@@ -42,6 +53,7 @@ class MethodResult:
     """
 
     method: str
+    treatment: str
     seconds: float
     status: str
     uniformity: float | None = None
@@ -71,13 +83,18 @@ def compare_methods(
     n_clusters: int,
     *,
     labels: Any = None,
+    weights: FloatArray | None = None,
     seed: int | None = 0,
     outliers: str = "clip",
     ids: Sequence[Any] | NDArray[Any] | None = None,
     observe: Callable[[str], None] | None = None,
     prepare: Callable[[FuzzyClusterer], FuzzyClusterer] | None = None,
 ) -> tuple[MethodResult, ...]:
-    """Fit every method with its default settings to the standardized columns.
+    """Fit every method with its default settings.
+
+    Complete numbers are standardized. A table with levels, dates or gaps is given to :class:`kfrc.KFRC` as it is, to
+    methods of dissimilarities by Gower's, and to the others as numbers: standardized, one column per level, means for
+    blanks. Methods of other packages that are made for such tables come last, if they are installed.
 
     Parameters
     ----------
@@ -85,6 +102,8 @@ def compare_methods(
     n_clusters : int
     labels : array-like of shape (n_samples,), optional
         Known groups, used to judge only; None, NaN and blank text are unknown.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
     seed : int, optional
     outliers : {"clip", "keep"}, default="clip"
         What :class:`kfrc.KFRC` does with values far outside the bulk; the other methods take them as they are.
@@ -99,42 +118,126 @@ def compare_methods(
     -------
     tuple of MethodResult
     """
-    Z = standardized(data)
+    Z = standardized(data, weights)
+    mixed = not is_complete_numbers(data)
+    judge = _Judge(labels, weights, *_measured_distances(data, Z, weights, seed, mixed=mixed))
     results = []
     for method in methods():
         if observe is not None:
             observe(method.__name__)
         model = _model(method, n_clusters, seed, outliers)
-        results.append(_run(model if prepare is None else prepare(model), Z, labels, seed, ids))
+        table, treatment = (_treat(model, data, Z)) if mixed else (Z, STANDARDIZED)
+        results.append(_run(model if prepare is None else prepare(model), table, treatment, judge, ids))
+    for peer in installed_peers() if mixed else ():
+        if observe is not None:
+            observe(peer.name)
+        results.append(_run_peer(peer, data, n_clusters, seed, judge))
     return tuple(results)
 
 
+def n_compared(data: pd.DataFrame) -> int:
+    """How many methods a table is given to."""
+    return len(methods()) + (0 if is_complete_numbers(data) else len(installed_peers()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """What results are judged by: labels, weights, and distances of some rows."""
+
+    labels: Any
+    weights: FloatArray | None
+    rows: IntArray
+    measured: FloatArray
+    metric: str
+
+    def silhouette(self, U: FloatArray) -> float | None:
+        weights = None if self.weights is None else self.weights[self.rows]
+        try:
+            return fuzzy_silhouette_score(self.measured, U[self.rows], metric=self.metric, sample_weight=weights)
+        except ValueError:  # one cluster holds every row, or no row prefers any cluster
+            return None
+
+
+def _measured_distances(
+    data: pd.DataFrame, Z: pd.DataFrame, weights: FloatArray | None, seed: int | None, *, mixed: bool
+) -> tuple[IntArray, FloatArray, str]:
+    """Rows that silhouettes are of, their data or dissimilarities, and the metric; the same for every method."""
+    rows = np.arange(len(data))
+    if len(rows) > MAX_SILHOUETTE_ROWS:
+        rows = np.sort(np.random.default_rng(seed).choice(len(rows), MAX_SILHOUETTE_ROWS, replace=False))
+    if mixed:
+        from kfrc.dissimilarity import gower_dissimilarities  # type: ignore[attr-defined]
+
+        return rows, gower_dissimilarities(data.iloc[rows]), "precomputed"
+    return rows, Z.to_numpy()[rows], "euclidean"
+
+
+def _treat(model: FuzzyClusterer, data: pd.DataFrame, Z: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """What a method sees of a table that is not complete numbers, and how that is called."""
+    if isinstance(model, KFRC):
+        return data, AS_IT_IS
+    if "metric" in model.get_params():
+        model.set_params(metric="gower")
+        return data, GOWER
+    return Z, ENCODED
+
+
 def _run(
-    model: FuzzyClusterer, Z: pd.DataFrame, labels: Any, seed: int | None, ids: Sequence[Any] | NDArray[Any] | None
+    model: FuzzyClusterer,
+    table: pd.DataFrame,
+    treatment: str,
+    judge: _Judge,
+    ids: Sequence[Any] | NDArray[Any] | None,
 ) -> MethodResult:
     name = type(model).__name__
     notes: list[str] = []
     start = time.perf_counter()
     try:
         with warnings_as_notes(notes, ids):
-            model.fit(Z)
+            fit_weighted(model, table, judge.weights)
     except (ValueError, MemoryError, ArithmeticError) as error:
         # One method that cannot treat these data must not take the others with it.
         notes.append(" ".join(str(error).split()))
-        return MethodResult(name, time.perf_counter() - start, "failed", notes=tuple(notes))
+        return MethodResult(name, treatment, time.perf_counter() - start, "failed", notes=tuple(notes))
     seconds = time.perf_counter() - start
-    facts = summarize(model, Z, labels=labels)
+    facts = summarize(model, table, labels=judge.labels, weights=judge.weights)
     found = facts.agreement
     return MethodResult(
         name,
+        treatment,
         seconds,
         facts.fit.status,
         facts.fit.uniformity,
         facts.fit.partition_coefficient,
-        None if facts.fit.collapsed else _silhouette(Z.to_numpy(), model.memberships_, seed),
+        None if facts.fit.collapsed else judge.silhouette(model.memberships_),
         None if found is None else found.adjusted_rand,
         None if found is None else found.adjusted_mutual_info,
         tuple(notes),
+    )
+
+
+def _run_peer(peer: Peer, data: pd.DataFrame, n_clusters: int, seed: int | None, judge: _Judge) -> MethodResult:
+    start = time.perf_counter()
+    try:
+        with warnings_as_notes([]):
+            U = peer.memberships(data, n_clusters, seed, judge.weights)
+        if not np.isfinite(U).all():
+            raise ValueError("it returned memberships that are no numbers")
+    except Exception as error:  # another package may fail in any way, and must not take the others with it
+        reason = " ".join(str(error).split()) or type(error).__name__
+        return MethodResult(peer.name, peer.treatment, time.perf_counter() - start, "failed", notes=(reason,))
+    seconds = time.perf_counter() - start
+    found = agreement(judge.labels, U.argmax(axis=1), n_clusters, judge.weights)
+    return MethodResult(
+        peer.name,
+        peer.treatment,
+        seconds,
+        "done",
+        uniformity_index(U, sample_weight=judge.weights),
+        partition_coefficient(U, sample_weight=judge.weights),
+        judge.silhouette(U),
+        None if found is None else found.adjusted_rand,
+        None if found is None else found.adjusted_mutual_info,
     )
 
 
@@ -143,13 +246,3 @@ def _model(method: type[FuzzyClusterer], n_clusters: int, seed: int | None, outl
     settings = {"random_state": seed, "outliers": outliers}
     found: FuzzyClusterer = model.set_params(**{k: v for k, v in settings.items() if k in model.get_params()})
     return found
-
-
-def _silhouette(Z: np.ndarray[Any, Any], U: np.ndarray[Any, Any], seed: int | None) -> float | None:
-    if len(Z) > MAX_SILHOUETTE_ROWS:
-        rows = np.sort(np.random.default_rng(seed).choice(len(Z), MAX_SILHOUETTE_ROWS, replace=False))
-        Z, U = Z[rows], U[rows]
-    try:
-        return fuzzy_silhouette_score(Z, U)
-    except ValueError:  # one cluster holds every row, or no row prefers any cluster
-        return None

@@ -10,15 +10,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from kfrc import KFRC
-from kfrc._numerics import standardize
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
+from kfrc.typing import FloatArray
+from kfrc_app.facts.encoding import is_complete_numbers, standardized
 from kfrc_app.facts.stability import FuzzifierOutlook, Stability, fuzzifier_outlooks, model_stability, plain_eigenvalue
 from kfrc_app.facts.text import words
+from kfrc_app.facts.weighting import fit_weighted
 
 DEFAULT_LEVEL = 1.0
 """Mean log-bandwidth in standard deviations at which stable bandwidths are looked for first: where it works, clusters
@@ -130,6 +131,8 @@ class Diagnosis:
     tuned_with : tuple of str
         Options of ``kfrc fit`` that find the same tuned bandwidths.
     notes : tuple of str
+    encoded : bool
+        Whether plain distances needed numbers in the place of levels and blanks.
     """
 
     n_rows: int
@@ -142,6 +145,13 @@ class Diagnosis:
     best_eigenvalue: float
     tuned_with: tuple[str, ...]
     notes: tuple[str, ...]
+    encoded: bool = False
+
+    @property
+    def plain_distances(self) -> str:
+        """Which distances are called plain."""
+        first = "Plain squared distances, standardized columns"
+        return f"{first} (one column per level, means for blanks)" if self.encoded else first
 
     @property
     def verdict(self) -> str:
@@ -221,6 +231,7 @@ def diagnose(
     *,
     choose: Callable[[], KFRC],
     make: Callable[[float | None], KFRC],
+    weights: FloatArray | None = None,
     notes: list[str] | None = None,
 ) -> Diagnosis:
     """Compute what decides on collapse: for what ``kfrc fit`` chooses, for plain distances and for tuned bandwidths.
@@ -233,6 +244,8 @@ def diagnose(
         Builds an unfitted KFRC as ``kfrc fit`` does if nothing else is given.
     make : callable
         Builds an unfitted KFRC that looks for bandwidths at a level; None leaves the level to the search.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
     notes : list of str, optional
         Remarks made so far.
 
@@ -241,10 +254,10 @@ def diagnose(
     Diagnosis
     """
     notes = [] if notes is None else notes
-    chosen = _chosen_fit(choose(), data, n_clusters)
-    plain = _outlook(plain_eigenvalue(standardized(data).to_numpy()), n_clusters)
+    chosen = _chosen_fit(choose(), data, weights, n_clusters)
+    plain = _outlook(plain_eigenvalue(standardized(data, weights).to_numpy(), weights), n_clusters)
     try:
-        model = _fit_stable(make, data, notes)
+        model = _fit_stable(make, data, weights, notes)
     except InfeasibleBandwidthError as error:
         tuned, best, model = None, error.best_eigenvalue, make(None)
     else:
@@ -261,12 +274,13 @@ def diagnose(
         best_eigenvalue=best,
         tuned_with=_fit_options(model),
         notes=tuple(notes),
+        encoded=not is_complete_numbers(data),
     )
 
 
-def _chosen_fit(model: KFRC, data: pd.DataFrame, n_clusters: int) -> ChosenFit | None:
+def _chosen_fit(model: KFRC, data: pd.DataFrame, weights: FloatArray | None, n_clusters: int) -> ChosenFit | None:
     try:
-        model.fit(data)
+        fit_weighted(model, data, weights)
     except InfeasibleBandwidthError:
         return None
     stability = model_stability(model)
@@ -280,11 +294,16 @@ def _chosen_fit(model: KFRC, data: pd.DataFrame, n_clusters: int) -> ChosenFit |
     )
 
 
-def _fit_stable(make: Callable[[float | None], KFRC], data: pd.DataFrame, notes: list[str]) -> KFRC:
+def _fit_stable(
+    make: Callable[[float | None], KFRC], data: pd.DataFrame, weights: FloatArray | None, notes: list[str]
+) -> KFRC:
+    model = make(DEFAULT_LEVEL)
     try:
-        return make(DEFAULT_LEVEL).fit(data)
+        fit_weighted(model, data, weights)
+        return model
     except InfeasibleBandwidthError:
-        model = make(None).fit(data)
+        model = make(None)
+        fit_weighted(model, data, weights)
         assert model.search_ is not None  # bandwidths are never given here
         notes.append(
             f"no bandwidths at the usual level {DEFAULT_LEVEL:g} reach λ₁ ≥ τ, so the level was searched: it is "
@@ -298,24 +317,6 @@ def _fit_options(model: KFRC) -> tuple[str, ...]:
     level = "search" if model.level is None else f"{model.level:g}"
     m = "default" if model.m is None else f"{model.m:g}"
     return ("--level", level, "--max-anisotropy", f"{model.max_anisotropy:g}", "-m", m)
-
-
-def standardized(data: pd.DataFrame) -> pd.DataFrame:
-    """Columns with mean 0 and standard deviation 1; constant ones are left out.
-
-    Parameters
-    ----------
-    data : DataFrame of shape (n_samples, n_features)
-
-    Returns
-    -------
-    DataFrame
-    """
-    varying = data.loc[:, data.nunique() > 1]
-    if varying.shape[1] == 0:
-        raise ValueError(f"all {data.shape[1]} column(s) are constant: there is nothing to cluster")
-    Z = standardize(varying.to_numpy(dtype=np.float64))
-    return pd.DataFrame(Z, index=varying.index, columns=varying.columns)
 
 
 def _outlook(leading_eigenvalue: float, n_clusters: int) -> Outlook:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,8 +12,10 @@ from kfrc_app.facts.agreement import Agreement
 from kfrc_app.facts.choice import Choice, CountChoice
 from kfrc_app.facts.confidence import Trust
 from kfrc_app.facts.summary import Facts
+from kfrc_app.facts.table import TableColumn, TableFacts
 from kfrc_app.facts.text import plain
 from kfrc_app.facts.verdicts import HIGH, LOW
+from kfrc_app.tables import Kind
 
 
 def summary_document(facts: Facts) -> dict[str, Any]:
@@ -52,6 +55,7 @@ def summary_document(facts: Facts) -> dict[str, Any]:
         "n_rows": facts.n_rows,
         "n_left_out": facts.n_left_out,
         "n_columns": facts.n_columns,
+        "table": None if facts.table is None else _table(facts.table),
         "n_clusters": facts.n_clusters,
         **asdict(facts.fit),
         "confidence": _confidence(facts.trust, facts.ids),
@@ -69,23 +73,71 @@ def summary_document(facts: Facts) -> dict[str, Any]:
         else [
             {
                 "name": column.name,
+                "type": str(column.kind),
                 "contribution": column.contribution,
                 "cluster_contributions": column.by_cluster,
                 "stands_out": column.position in standing_out,
                 "left_out": not column.used,
-                "bandwidth": column.bandwidth,
+                "bandwidth": column.bandwidth if column.has_unit else None,
                 "in_deviations": column.in_deviations,
                 "importance": column.weight,
             }
             for column in importance.columns
         ],
         "effective_n_columns": None if importance is None else importance.effective,
+        "profiles": _profiles(facts),
         "choice": _choice(facts.choice, facts.cluster_count),
         "agreement": None if facts.agreement is None else _agreement(facts.agreement),
         "notes": list(facts.notes),
     }
     found: dict[str, Any] = plain(document)
     return found
+
+
+def _table(table: TableFacts) -> dict[str, Any]:
+    """What was clustered by: types, gaps, and how much the rows weigh."""
+    return {
+        "columns": [
+            {
+                "name": column.name,
+                "type": str(column.kind),
+                "levels": list(column.levels) or None,
+                "n_missing": column.n_missing,
+                "missing": column.missing,
+            }
+            for column in table.columns
+        ],
+        "n_incomplete_rows": table.n_incomplete,
+        "n_empty_rows": table.n_empty,
+        "missing": table.missing,
+        "total_weight": table.total_weight,
+    }
+
+
+def _profiles(facts: Facts) -> list[dict[str, Any]]:
+    """Typical values of the clusters: medians of what has an order, shares of levels and their lift."""
+    found: dict[str, dict[str, Any]] = {}
+    profiles = facts.profiles
+    if profiles is not None:
+        for k, column in enumerate(profiles.columns):
+            found[column.name] = {
+                "name": column.name,
+                "type": str(column.kind),
+                "median": _value(column, profiles.overall[k]),
+                "cluster_medians": [_value(column, value) for value in profiles.medians[:, k]],
+                "cluster_differences": profiles.differences[:, k],
+            }
+    for shares in facts.levels:
+        column = shares.column
+        found.setdefault(column.name, {"name": column.name, "type": str(column.kind)}).update(
+            levels=list(column.levels), shares=shares.overall, cluster_shares=shares.shares, cluster_lift=shares.lift
+        )
+    return list(found.values())
+
+
+def _value(column: TableColumn, value: float) -> Any:
+    """A number, or the name of a level or a day."""
+    return value if column.kind is Kind.NUMERIC else None if math.isnan(value) else column.show(value)
 
 
 def _confidence(trust: Trust, ids: Sequence[str]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kfrc.typing import FloatArray
-from kfrc_app.facts.profiles import Trait
+from kfrc_app.facts.profiles import Profiles, Trait, strongest
 from kfrc_app.facts.table import TableColumn, as_numbers
 from kfrc_app.facts.text import clean, isolate
 from kfrc_app.facts.verdicts import NOTABLE_DIFFERENCE
@@ -69,6 +69,13 @@ class LevelShares:
         share = f"{100 * self.shares[cluster, level]:.0f} %"
         words = f"{isolate(self.column.name)} {isolate(clean(self.column.levels[level], 40))} ({share})"
         return Trait(float(excess[level]), words)
+
+
+def description(profiles: Profiles | None, levels: Sequence[LevelShares], cluster: int) -> str:
+    """In what a cluster stands out, in words: where it is high or low, and which levels it has more than others."""
+    found = [] if profiles is None else profiles.traits(cluster)
+    traits = [column.trait(cluster) for column in levels if column.column.kind is Kind.NOMINAL]
+    return strongest([*found, *(trait for trait in traits if trait is not None)])
 
 
 def level_shares(

@@ -74,13 +74,13 @@ class Profiles:
 
     def description(self, cluster: int, limit: int = 3) -> str:
         """In what a cluster stands out: "high alcohol, low hue"."""
-        return description(self.traits(cluster), limit)
+        return strongest(self.traits(cluster), limit)
 
 
-def description(traits: Sequence[Trait], limit: int = 3) -> str:
+def strongest(traits: Sequence[Trait], limit: int = 3) -> str:
     """The strongest traits in words."""
-    strongest = sorted(traits, key=lambda trait: -trait.strength)[:limit]
-    return ", ".join(trait.words for trait in strongest) or UNREMARKABLE
+    shown = sorted(traits, key=lambda trait: -trait.strength)[:limit]
+    return ", ".join(trait.words for trait in shown) or UNREMARKABLE
 
 
 def cluster_profiles(

@@ -156,9 +156,9 @@ def fuzzifier_outlooks(n_clusters: int, leading: float) -> tuple[FuzzifierOutloo
     return tuple(outlooks)
 
 
-def plain_eigenvalue(X: FloatArray) -> float:
-    """λ₁ for squared Euclidean distances between rows."""
-    return float(spectrum_of(Dissimilarity.from_features(X).gram, 1).eigenvalues[0])
+def plain_eigenvalue(X: FloatArray, weights: FloatArray | None = None) -> float:
+    """λ₁ for squared Euclidean distances between rows; weights say how many rows each row stands for."""
+    return float(spectrum_of(Dissimilarity.from_features(X, weights).gram, 1).eigenvalues[0])
 
 
 def _leading_eigenvalue(model: FuzzyClusterer, X: FloatArray) -> float | None:

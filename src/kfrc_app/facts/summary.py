@@ -33,14 +33,15 @@ from kfrc_app.facts.confidence import Trust, trust_facts
 from kfrc_app.facts.fit import Fit, fit_facts, remarks
 from kfrc_app.facts.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.facts.importance import Importance, importance
-from kfrc_app.facts.levels import LevelShares, level_shares
+from kfrc_app.facts.levels import LevelShares, description, level_shares
 from kfrc_app.facts.path import FuzzifierPath, fuzzifier_path
-from kfrc_app.facts.profiles import Profiles, cluster_profiles, description
+from kfrc_app.facts.profiles import Profiles, cluster_profiles
 from kfrc_app.facts.reliability import Reliability, reliability_facts
 from kfrc_app.facts.search import Search, search_facts
 from kfrc_app.facts.stability import FuzzifierOutlook, Stability, fuzzifier_outlooks, model_stability
 from kfrc_app.facts.table import TableFacts, as_numbers, table_facts, typed_frame
 from kfrc_app.facts.text import clean
+from kfrc_app.facts.typical import TypicalColumn, typical_columns
 from kfrc_app.tables import Kind
 
 MAX_POINTS = 3000
@@ -251,13 +252,14 @@ class Facts:
             return ()
         return level_shares(self.data, self.model.memberships_, self.table.columns, self._profiled, self.weights)
 
+    @cached_property
+    def typical(self) -> tuple[TypicalColumn, ...]:
+        """What is typical of the clusters in the most important columns."""
+        return typical_columns(self.profiles, self.levels, [self.names[j] for j in self._profiled])
+
     def description(self, cluster: int) -> str:
         """In what a cluster stands out, in words."""
-        found = [] if self.profiles is None else self.profiles.traits(cluster)
-        for column in self.levels:
-            if column.column.kind is Kind.NOMINAL and (trait := column.trait(cluster)):
-                found.append(trait)
-        return description(found)
+        return description(self.profiles, self.levels, cluster)
 
     @cached_property
     def _profiled(self) -> list[int]:

@@ -17,6 +17,7 @@ import kfrc
 from kfrc_app.facts import Facts
 from kfrc_app.facts.palette import cluster_colors
 from kfrc_app.facts.text import DASH, clean, count, number, plain, words
+from kfrc_app.facts.typical import level_name, lift_text, percent
 from kfrc_app.facts.verdicts import FEW_ROWS, FOUND_AGAIN, HIGH, LOW, STANDS_OUT
 from kfrc_app.report.charts import bar, path_chart, reliability_chart, sparkline
 from kfrc_app.report.pictures import picture_data
@@ -36,6 +37,10 @@ REPORTED_COLUMNS = 100
 """Columns that are listed, the most important ones."""
 
 _SHOWN_LABELS = 30
+_SHOWN_LEVELS = 12
+"""Levels of a column that are listed."""
+
+_SHOWN_LEVEL_COLUMNS = 30
 _SCRIPTS = ("sphere.js", "report.js")
 _SATURATION = 3.0
 """Robust standard deviations at which the cells of the profiles have their full color."""
@@ -82,7 +87,7 @@ def render_html(facts: Facts) -> str:
         lstrip_blocks=True,
     )
     filters = {"number": number, "words": words, "clean": clean, "breakable": _breakable}
-    environment.filters.update(filters, percent=_percent, share=_share, tint=_tint)
+    environment.filters.update(filters, percent=_percent, about=percent, share=_share, tint=_tint)
     environment.tests.update(infinite=math.isinf)
     environment.globals.update(count=count, bar=bar)
     script = "\n".join(_read(name) for name in _SCRIPTS)
@@ -103,7 +108,7 @@ def _sections(facts: Facts) -> dict[str, Any]:
     """The facts under the names of the template."""
     names = (
         *("n_rows", "n_columns", "n_clusters", "fit", "largest_memberships", "stability", "fuzzifiers", "importance"),
-        *("trust", "explained", "choice", "cluster_count", "search", "reliability", "agreement"),
+        *("trust", "table", "explained", "choice", "cluster_count", "search", "reliability", "agreement"),
     )
     path = facts.path
     return {name: getattr(facts, name) for name in names} | {
@@ -123,7 +128,11 @@ def _sections(facts: Facts) -> dict[str, Any]:
             {"id": facts.ids[row.position], "cluster": int(facts.model.labels_[row.position]), "stays": row.stays}
             for row in facts.trust.unstable_rows
         ],
-        "profiles": _profiles(facts),
+        "profiles": facts.typical,
+        "levels": _levels(facts),
+        "n_level_columns": len(facts.levels),
+        "mixed": facts.table is not None and not facts.table.is_plain,
+        "missing": {} if facts.table is None else {column.name: column.missing for column in facts.table.incomplete},
         "n_path_rows": 0 if path is None else len(path.rows),
         "merge_m": math.inf if path is None or path.merge is None else path.merge.m,
         "classes": () if facts.agreement is None else facts.agreement.classes[:_SHOWN_LABELS],
@@ -184,6 +193,7 @@ def _clusters(facts: Facts) -> list[dict[str, Any]]:
             "name": cluster.name,
             "color": color,
             "n_rows": cluster.n_rows,
+            "weight": cluster.weight,
             "mean_membership": cluster.mean_membership,
             "description": facts.description(cluster.label) if described and facts.importance is not None else "",
         }
@@ -191,20 +201,28 @@ def _clusters(facts: Facts) -> list[dict[str, Any]]:
     ]
 
 
-def _profiles(facts: Facts) -> list[dict[str, Any]]:
-    """One row for every column of the table."""
-    found = facts.profiles
-    if found is None:
-        return []
-    return [
-        {
-            "name": name,
-            "overall": float(found.overall[k]),
-            "medians": plain(found.medians[:, k]),
-            "differences": plain(found.differences[:, k]),
-        }
-        for k, name in enumerate(found.names)
-    ]
+def _levels(facts: Facts) -> list[dict[str, Any]]:
+    """Columns of levels, each with its levels and their shares in the clusters."""
+    found = []
+    for shares in facts.levels[:_SHOWN_LEVEL_COLUMNS]:
+        lift, excess, order = shares.lift, plain(shares.excess), shares.order
+        rows = [
+            {
+                "name": level_name(shares, level),
+                "overall": percent(shares.overall[level]),
+                "clusters": [
+                    {
+                        "share": percent(shares.shares[i, level]),
+                        "lift": lift_text(lift[i, level]),
+                        "difference": excess[i][level],
+                    }
+                    for i in range(facts.n_clusters)
+                ],
+            }
+            for level in order[:_SHOWN_LEVELS]
+        ]
+        found.append({"name": shares.column.name, "levels": rows, "n_more": len(order) - len(rows)})
+    return found
 
 
 def embed_json(value: Any) -> str:

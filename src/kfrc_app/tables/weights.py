@@ -7,6 +7,9 @@ import numpy as np
 from kfrc.typing import FloatArray
 from kfrc_app.tables.columns import Columns, DataError
 
+SMALLEST_TOTAL = 2.0
+"""Rows that all rows together must stand for at least."""
+
 
 def read_weights(columns: Columns, name: str) -> FloatArray:
     """A column of weights: 2 is the row twice, 0 leaves it out.
@@ -40,6 +43,12 @@ def read_weights(columns: Columns, name: str) -> FloatArray:
 
 
 def refuse_no_weight(weights: FloatArray, name: str) -> None:
-    """Stop if no row counts."""
-    if not weights.any():
+    """Stop if no row counts, or if all together count for fewer rows than can be compared."""
+    total = float(weights.sum())
+    if total == 0:
         raise DataError(f"all weights in '{name}' are zero: there is nothing to cluster")
+    if total < SMALLEST_TOTAL:
+        raise DataError(
+            f"the weights in '{name}' sum to {total:.3g}, but they say how many rows a row stands for: multiply them "
+            f"by {len(weights) / total:.4g}, so that their mean is one, as is usual for survey weights"
+        )
