@@ -96,6 +96,12 @@ Types = Annotated[
         metavar="NAME=TYPE,...",
     ),
 ]
+DateTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types", help="How dates are written, if the file leaves it open: when=date:dmy.", metavar="NAME=TYPE"
+    ),
+]
 WeightColumn = Annotated[
     str | None, typer.Option(help="How many rows each row stands for: 2 is the row twice, 0 none.", metavar="NAME")
 ]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.results import membership_table, to_csv
+from kfrc_app.facts.fitted import fitted_columns, missing_in_new_rows
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.models import load_model
 from kfrc_app.output import check_output, mend_output, write_file
@@ -25,6 +26,7 @@ def predict(
         Path | None, typer.Option("--out", "-o", help="CSV file; standard output without it.", metavar="FILE")
     ] = None,
     id_column: options.IdColumn = None,
+    types: options.DateTypes = None,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     json: options.Json = False,
@@ -32,6 +34,7 @@ def predict(
 ) -> None:
     """Give new rows their memberships in the clusters of a fit."""
     marks = options.parse_marks(decimal, thousands)
+    wishes = options.parse_types(types)
     if out is not None:
         out = options.as_path(out)
         check_output(out, force=force, folder=False)
@@ -42,7 +45,15 @@ def predict(
     if not names:
         # A dissimilarity matrix without names: its columns are counted, not named.
         names = [f"column_{j + 1}" for j in range(int(fitted.n_features_in_))]
-    rows = read_new_rows(data, names, id_column=id_column, marks=marks)
+    rows = read_new_rows(
+        data,
+        names,
+        fitted=fitted_columns(fitted),
+        id_column=id_column,
+        types=wishes,
+        missing=missing_in_new_rows(fitted),
+        marks=marks,
+    )
     if len(rows.data) == 0:
         raise DataError("no row is complete: every one has missing values")
     notes = list(rows.notes)

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from kfrc.exceptions import OutlierWarning
+from kfrc.exceptions import MissingRowWarning, OutlierWarning
 
 KEEP = "--outliers keep"
 """How the command line asks for far values as they are."""
@@ -31,6 +31,7 @@ def warnings_as_notes(notes: list[str], ids: Sequence[Any] | NDArray[Any] | None
         # Deprecations and the like concern whoever maintains the program, not whoever has the data.
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ResourceWarning):
             warnings.simplefilter("ignore", category)
+        warnings.simplefilter("ignore", MissingRowWarning)  # whoever read the table has named these rows
         yield
     for warning in caught:
         text = " ".join(_told(warning.message, ids).split())
