@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from kfrc._validation import check_number, check_positive_int
+from kfrc.clusterers._rows import MergedRows
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.relational import (
     SAME_OBJECTIVE,
@@ -102,9 +103,14 @@ class Limits:
     scale: float
 
     @classmethod
-    def of(cls, X: FloatArray, max_iter: Any, tol: Any) -> Limits:
-        """Limits in the units of X: ``tol`` counts root mean variances of its columns."""
-        scale = math.sqrt(float(X.var(axis=0, ddof=1).mean()))
+    def of(cls, rows: MergedRows, max_iter: Any, tol: Any) -> Limits:
+        """Limits in the units of the rows: ``tol`` counts root mean variances of their columns."""
+        X, s = rows.values, rows.weights
+        if s is None:
+            scale = math.sqrt(float(X.var(axis=0, ddof=1).mean()))
+        else:
+            squares = np.square(X - s @ X / s.sum())
+            scale = math.sqrt(float((s @ squares).mean() / (s.sum() - 1.0)))
         return cls(check_positive_int(max_iter, "max_iter"), check_number(tol, "tol", minimum=0.0), scale)
 
     def centers_rest(self, centers: InputCenters, before: InputCenters) -> bool:
@@ -119,16 +125,16 @@ def centers_of(X: FloatArray, solution: RelationalSolution) -> FloatArray:
     return centers
 
 
-def leading_eigenvalue_of(X: FloatArray) -> float:
+def leading_eigenvalue_of(rows: MergedRows) -> float:
     """λ₁ of F for squared Euclidean distances, which decides whether fuzzy c-means collapses."""
-    return float(spectrum_of(Dissimilarity.from_features(X).gram, 1).eigenvalues[0])
+    return float(spectrum_of(Dissimilarity.from_features(rows.values, rows.weights).gram, 1).eigenvalues[0])
 
 
 Solution = TypeVar("Solution", bound=CentersSolution)
 
 
 def best_run(
-    X: FloatArray,
+    rows: MergedRows,
     n_clusters: int,
     run: Callable[[FloatArray], Solution],
     cost: Callable[[Solution], float],
@@ -140,12 +146,14 @@ def best_run(
 ) -> Solution:
     """The run of smallest cost over several starts; one that collapsed is only taken if all did.
 
+    ``init`` is that of the user, for all rows; runs start with memberships of the merged ones.
+
     Clusters are numbered by the first sample that prefers them, unless ``init`` is an array, whose numbering is kept if
     the run from it is the best.
     """
-    start = resolve_start(init, len(X), n_clusters)
+    start = rows.start(resolve_start(init, len(rows.inverse), n_clusters))
     solutions: list[Solution] = []
-    dissimilarity = Dissimilarity.from_features(X)
+    dissimilarity = Dissimilarity.from_features(rows.values, rows.weights)
     for k, U in enumerate(starting_memberships(start, n_init, dissimilarity, n_clusters, random_state)):
         solutions.append(run(U))
         progress(f"clustering {k + 1}/{n_init}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -15,7 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._validation import check_clusters_for_fit, check_squares, check_unmasked, find_varying_columns
+from kfrc._validation import (
+    check_clusters_for_fit,
+    check_sample_weight,
+    check_squares,
+    check_unmasked,
+    find_varying_columns,
+)
+from kfrc.clusterers._rows import MergedRows, check_frequencies, times
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -50,6 +57,16 @@ class FuzzyClusterer(
         or because no step lowers the objective (a warning says which); or every membership is 1/c.
     uniformity_ : float
         (1 − PC) / (1 − 1/c): 0 for a crisp partition, 1 for the uniform one.
+
+    Notes
+    -----
+    Weights of rows are frequencies: weight 2 is the row twice, weight 0 is the row absent, and its memberships are what
+    ``predict_proba`` says of it. So they should sum to about the number of rows (survey weights: mean one).
+
+    Rows with weights, and rows of which at least a fifth repeat others, are fitted as different rows with their
+    frequencies, sorted by value: the result then depends neither on the order of the rows nor on how a row is repeated,
+    and clusters are numbered by the first of the sorted rows that prefers them. Memberships given as ``init`` are
+    averaged over equal rows. Rows of a precomputed matrix are never merged.
     """
 
     n_clusters: Any
@@ -59,13 +76,15 @@ class FuzzyClusterer(
     fuzzifier_: Fuzzifier
 
     @abstractmethod
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find clusters in X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each row stands for.
 
         Returns
         -------
@@ -124,19 +143,23 @@ class FuzzyClusterer(
         check_is_fitted(self)
         return np.sqrt(self._center_distances(X))
 
-    def score(self, X: ArrayLike, y: None = None) -> float:
+    def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_rows,), optional
+            How many rows each row stands for.
         """
         check_is_fitted(self)
         distances = self._center_distances(X)
         U = self._memberships_of(X, distances)
+        weights = check_sample_weight(sample_weight, len(U))
         costs = self.fuzzifier_.costs(np.where(np.isfinite(distances), distances, 0.0))
-        return -float(np.einsum("ji,ji->", self.fuzzifier_.value(U), costs)) - self.fuzzifier_.penalty(U)
+        values = times(self.fuzzifier_.value(U), weights)
+        return -float(np.einsum("ji,ji->", values, costs)) - self.fuzzifier_.penalty(U, weights)
 
     def _table(self, X: Any) -> FloatArray:
         """The rows to fit, checked; called from ``fit``."""
@@ -148,9 +171,10 @@ class FuzzyClusterer(
         rows: FloatArray = validate_data(self, check_unmasked(X, "X"), dtype=np.float64, reset=False)
         return rows
 
-    def _check_clusters(self, n_samples: int) -> int:
-        """The number of clusters as an ``int``, checked against the number of samples; called from ``fit``."""
-        return check_clusters_for_fit(self.n_clusters, n_samples)
+    def _check_clusters(self, n_samples: int, sample_weight: Any = None) -> int:
+        """The number of clusters as an ``int``, checked against the rows that have weight; called from ``fit``."""
+        weights = check_frequencies(sample_weight, n_samples)
+        return check_clusters_for_fit(self.n_clusters, n_samples if weights is None else int((weights > 0).sum()))
 
     def _check_columns(self, X: FloatArray) -> None:
         """Warn of columns that do not vary, and refuse data in which none does or squares cannot be had."""
@@ -190,15 +214,38 @@ class FuzzyClusterer(
         self._fit_context.call_on_fit_task_end(estimator=self)
         del self._fit_context
 
-    def _store(self, solution: RelationalSolution, fuzzifier: Fuzzifier) -> None:
+    def _store(
+        self,
+        solution: RelationalSolution,
+        fuzzifier: Fuzzifier,
+        rows: MergedRows | None = None,
+        of_absent: Callable[[IntArray], FloatArray] | None = None,
+    ) -> None:
+        """Set what every fit sets.
+
+        Parameters
+        ----------
+        solution : RelationalSolution
+            Of the merged rows, if there are any.
+        fuzzifier : Fuzzifier
+        rows : MergedRows, optional
+        of_absent : callable, optional
+            Memberships of rows without weight, from their positions; asked only if there are such rows.
+        """
+        U = solution.memberships
+        weights = None if rows is None else rows.weights
+        self.uniformity_ = uniformity_index(U, sample_weight=weights) if U.shape[1] > 1 else 0.0
         self.fuzzifier_ = fuzzifier
-        self.memberships_ = solution.memberships
-        self.labels_ = solution.memberships.argmax(axis=1)
+        if rows is not None:
+            U = rows.expand(U)
+            if len(rows.absent) and of_absent is not None:
+                U[rows.absent] = of_absent(rows.absent)
+        self.memberships_ = U
+        self.labels_ = U.argmax(axis=1)
         self.objective_ = solution.objective
         self.objective_path_ = solution.objective_path
         self.n_iter_ = solution.n_iter
         self.status_ = str(solution.status)
-        self.uniformity_ = uniformity_index(solution.memberships) if solution.memberships.shape[1] > 1 else 0.0
 
     def _warn_about(self, solution: RelationalSolution, fuzzifier: Fuzzifier, leading_eigenvalue: Any) -> None:
         """Say what a user must know of how the run ended; ``leading_eigenvalue`` is called only on collapse.

@@ -14,6 +14,8 @@ from sklearn.callback import with_callbacks
 from kfrc._numerics import RESOLUTION, binary_exponent, midst
 from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
+from kfrc.clusterers._multiple_kernels import Kernels, descend_weights
+from kfrc.clusterers._rows import MergedRows, fitted_rows, times
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import Start, Status, is_uniform, may_leave_uniformity
@@ -21,12 +23,6 @@ from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _NARROWEST, _WIDEST = 0.1, 0.4
 """Default resolutions: fractions of the diagonal of the bounding box."""
-
-# Projected gradient for the kernel weights, with the settings of the reference implementation.
-_FIRST_STEP = 0.1
-_SMALLEST_STEP = 1e-6
-_WEIGHT_STEPS = 50
-_WEIGHT_TOL = 1e-6
 
 
 class FCMMK(FuzzyClusterer):
@@ -112,7 +108,7 @@ class FCMMK(FuzzyClusterer):
 
     sigmas_: FloatArray
     kernel_weights_: FloatArray
-    _kernels: _Kernels
+    _kernels: Kernels
 
     def __init__(
         self,
@@ -140,13 +136,15 @@ class FCMMK(FuzzyClusterer):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find clusters.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent.
 
         Returns
         -------
@@ -154,26 +152,28 @@ class FCMMK(FuzzyClusterer):
         """
         with self._all_or_nothing():
             data = self._table(X)
+            n_clusters = self._check_clusters(len(data), sample_weight)
+            rows = fitted_rows(data, sample_weight, at_least=n_clusters)
             # The method knows neither origin nor units, but rounding and squares do: from a row in the midst, and in a
             # power of two, which changes no digit.
-            self._origin = midst(data, len(data))
-            data = data - self._origin
-            self._exponent = binary_exponent(data)
-            data = np.ldexp(data, -self._exponent)
-            n_clusters = self._check_clusters(len(data))
+            self._origin = midst(rows.values, len(rows))
+            moved = rows.values - self._origin
+            self._exponent = binary_exponent(moved)
+            scaled = np.ldexp(moved, -self._exponent)
+            rows = replace(rows, values=scaled)
             fuzzifier = resolve_fuzzifier("power", self.m)
             fuzzifier.check_weights(n_clusters)
-            self._check_columns(data)
-            limits = Limits.of(data, self.max_iter, self.tol)
+            self._check_columns(scaled)
+            limits = Limits.of(rows, self.max_iter, self.tol)
             if self.sigmas is None:
-                sigmas = _default_sigmas(data, self.n_kernels)
+                sigmas = _default_sigmas(scaled, self.n_kernels)
             else:
                 sigmas = np.ldexp(check_sigmas(self.sigmas), -self._exponent)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
             solution = best_run(
-                data,
+                rows,
                 n_clusters,
-                lambda U: descend_kernels(data, U, fuzzifier, sigmas, limits),
+                lambda U: descend_kernels(scaled, U, fuzzifier, sigmas, limits, rows.weights),
                 lambda run: run.objective,
                 init=self.init,
                 n_init=self.n_init,
@@ -181,23 +181,25 @@ class FCMMK(FuzzyClusterer):
                 progress=progress,
             )
             self._centers = solution.centers
-            self._kernels = _Kernels(sigmas, solution.membership_weights).in_units(self._exponent)
+            self._kernels = Kernels(sigmas, solution.membership_weights).in_units(self._exponent)
             self.cluster_centers_ = self._origin + np.ldexp(solution.centers, self._exponent)
             self.sigmas_ = self._kernels.sigmas
             self.kernel_weights_ = solution.kernel_weights
-            self._store(solution, fuzzifier)
+            self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
             self._warn_about(
                 solution,
                 fuzzifier,
                 lambda: _leading_eigenvalue(
-                    data, solution.centers[0], _Kernels(sigmas, solution.membership_weights).of_cluster(0)
+                    rows, solution.centers[0], Kernels(sigmas, solution.membership_weights).of_cluster(0)
                 ),
             )
             self._end_progress()
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = self._rows(X)
+        return self._distances(self._rows(X))
+
+    def _distances(self, X: FloatArray) -> FloatArray:
         scaled = np.ldexp(X - self._origin, -self._exponent)
         kernels = self._kernels.in_units(-self._exponent)
         return kernels.squared_distances(_squared_euclidean(scaled, self._centers))
@@ -220,42 +222,6 @@ def check_sigmas(sigmas: ArrayLike) -> FloatArray:
 def _default_sigmas(X: FloatArray, n_kernels: int) -> FloatArray:
     n_kernels = check_positive_int(n_kernels, "n_kernels")
     return np.linspace(_NARROWEST, _WIDEST, n_kernels) * float(np.linalg.norm(np.ptp(X, axis=0)))
-
-
-@dataclass(frozen=True)
-class _Kernels:
-    """The kernels K_i of the clusters: widths (n_kernels,) and weights (n_clusters, n_kernels)."""
-
-    sigmas: FloatArray
-    weights: FloatArray
-
-    def of_cluster(self, i: int) -> _Kernels:
-        return _Kernels(self.sigmas, self.weights[i : i + 1])
-
-    def in_units(self, exponent: int) -> _Kernels:
-        """The same kernels where all lengths are multiplied by a power of two."""
-        return _Kernels(np.ldexp(self.sigmas, exponent), self.weights)
-
-    @property
-    def coefficients(self) -> FloatArray:
-        """(w_il / σ_l) / Σ_q w_iq / σ_q, of shape (n_clusters, n_kernels)."""
-        # Relative to the widest kernel, so that the units of X cannot overflow.
-        scaled = self.weights * (self.sigmas.max() / self.sigmas)
-        return scaled / scaled.sum(axis=1, keepdims=True)
-
-    def mixtures(self, euclidean: FloatArray, power: int) -> FloatArray:
-        """Σ_l a_il (σ_max / σ_l)^power k_l with a the coefficients, from squared distances (n_samples, n_clusters)."""
-        total = np.zeros_like(euclidean)
-        for sigma, column in zip(self.sigmas, self.coefficients.T, strict=True):
-            total += column * (self.sigmas.max() / sigma) ** power * np.exp(euclidean / (-2.0 * sigma**2))
-        return total
-
-    def squared_distances(self, euclidean: FloatArray) -> FloatArray:
-        """2 − 2 K_i from squared Euclidean distances (n_samples, n_clusters), without cancellation."""
-        total = np.zeros_like(euclidean)
-        for sigma, column in zip(self.sigmas, self.coefficients.T, strict=True):
-            total -= column * np.expm1(euclidean / (-2.0 * sigma**2))
-        return 2.0 * total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +248,14 @@ class FCMMKSolution(CentersSolution):
         )
 
 
-def descend_kernels(X: FloatArray, U: FloatArray, t: Fuzzifier, sigmas: FloatArray, limits: Limits) -> FCMMKSolution:
+def descend_kernels(
+    X: FloatArray,
+    U: FloatArray,
+    t: Fuzzifier,
+    sigmas: FloatArray,
+    limits: Limits,
+    row_weights: FloatArray | None = None,
+) -> FCMMKSolution:
     """Fuzzy c-means with multiple kernels from the memberships U and equal kernel weights.
 
     Parameters
@@ -293,13 +266,15 @@ def descend_kernels(X: FloatArray, U: FloatArray, t: Fuzzifier, sigmas: FloatArr
         A power.
     sigmas : ndarray of shape (n_kernels,)
     limits : Limits
+    row_weights : ndarray of shape (n_samples,), optional
+        How many samples each row stands for.
 
     Returns
     -------
     FCMMKSolution
     """
-    kernels = membership_kernels = _Kernels(sigmas, np.full((U.shape[1], len(sigmas)), 1.0 / len(sigmas)))
-    weights = t.value(U)
+    kernels = membership_kernels = Kernels(sigmas, np.full((U.shape[1], len(sigmas)), 1.0 / len(sigmas)))
+    weights = times(t.value(U), row_weights)
     centers = InputCenters.weighted(X, weights)
     euclidean = _squared_euclidean(X, centers.positions)
     path = [float(np.sum(weights * kernels.squared_distances(euclidean)))]
@@ -309,8 +284,8 @@ def descend_kernels(X: FloatArray, U: FloatArray, t: Fuzzifier, sigmas: FloatArr
         centers = InputCenters.weighted(X, weights * kernels.mixtures(euclidean, 2))
         euclidean = _squared_euclidean(X, centers.positions)
         U = t.memberships(kernels.squared_distances(euclidean))
-        weights = t.value(U)
-        kernels = _descend_weights(kernels, weights, euclidean)
+        weights = times(t.value(U), row_weights)
+        kernels = descend_weights(kernels, weights, euclidean)
         path.append(float(np.sum(weights * kernels.squared_distances(euclidean))))
         if limits.centers_rest(centers, before) and not may_leave_uniformity(U, limits.tol):
             status = Status.CONVERGED
@@ -335,56 +310,19 @@ def _squared_euclidean(X: FloatArray, centers: FloatArray) -> FloatArray:
     return np.where(distances <= RESOLUTION**2, 0.0, distances)
 
 
-def _descend_weights(kernels: _Kernels, weights: FloatArray, euclidean: FloatArray) -> _Kernels:
-    """Projected gradient steps on the kernel weights, for given memberships and centers.
-
-    J depends on the samples only through e_il = Σ_j u_ji^m (1 − k_l(x_j, v_i)), so a step costs O(c · n_kernels).
-    """
-    sigmas = kernels.sigmas
-    excess = np.stack([-np.sum(weights * np.expm1(euclidean / (-2.0 * s**2)), axis=0) for s in sigmas], axis=1)
-
-    def value(trial: _Kernels) -> float:
-        return 2.0 * float(np.sum(trial.coefficients * excess))
-
-    current = value(kernels)
-    for _ in range(_WEIGHT_STEPS):
-        mean = np.sum(kernels.coefficients * excess, axis=1, keepdims=True)
-        scale = sigmas * np.sum(kernels.weights / sigmas, axis=1, keepdims=True)
-        gradient = 2.0 * (excess - mean) / scale
-        step = _FIRST_STEP
-        trial = _Kernels(sigmas, _project_on_simplex(kernels.weights - step * gradient))
-        while value(trial) >= current and step > 2.0 * _SMALLEST_STEP:
-            step /= 2.0
-            trial = _Kernels(sigmas, _project_on_simplex(kernels.weights - step * gradient))
-        if value(trial) >= current:
-            break
-        moved = float(np.abs(trial.weights - kernels.weights).max())
-        kernels, current = trial, value(trial)
-        if moved < _WEIGHT_TOL:
-            break
-    return kernels
-
-
-def _project_on_simplex(W: FloatArray) -> FloatArray:
-    """Nearest point of the probability simplex to every row: (w − θ)₊ with θ such that the row sums to one."""
-    descending = -np.sort(-W, axis=1)
-    thresholds = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, W.shape[1] + 1)
-    n_positive = np.count_nonzero(descending > thresholds, axis=1)
-    theta = np.take_along_axis(thresholds, n_positive[:, None] - 1, axis=1)
-    return np.maximum(W - theta, 0.0)
-
-
-def _leading_eigenvalue(X: FloatArray, center: FloatArray, kernels: _Kernels) -> float:
+def _leading_eigenvalue(rows: MergedRows, center: FloatArray, kernels: Kernels) -> float:
     """λ₁ of the collapse theory when all centers coincide: see the notes of :class:`FCMMK`."""
     # In units of the widest σ, d = 2 − 2K(z) has ∇d = 2 g z and ∇²d = 2 (g I − h z zᵀ), with g = Σ a k / σ² and
     # h = Σ a k / σ⁴. The second variation of J in the centers is Σ ∇²d − m/(m−1) Σ ∇d ∇dᵀ / d.
-    Z = (X - center) / kernels.sigmas.max()
-    euclidean = cdist(X, center[None, :], "sqeuclidean")
+    Z = (rows.values - center) / kernels.sigmas.max()
+    euclidean = cdist(rows.values, center[None, :], "sqeuclidean")
     distances = kernels.squared_distances(euclidean)[:, 0]
     g, h = kernels.mixtures(euclidean, 2)[:, 0], kernels.mixtures(euclidean, 4)[:, 0]
     varying = np.ptp(Z, axis=0) > 0
     Z = Z[:, varying]
     slopes = np.divide(4.0 * g**2, distances, out=np.zeros_like(g), where=distances > 0)
+    if rows.weights is not None:
+        g, h, slopes = g * rows.weights, h * rows.weights, slopes * rows.weights
     curvature = 2.0 * (g.sum() * np.eye(Z.shape[1]) - (Z * h[:, None]).T @ Z)
     try:
         largest = eigh((Z * slopes[:, None]).T @ Z, curvature, eigvals_only=True)[-1]

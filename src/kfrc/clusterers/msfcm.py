@@ -10,8 +10,9 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
-from kfrc._validation import check_positive_int
+from kfrc._validation import check_positive_int, check_sample_weight
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
+from kfrc.clusterers._rows import fitted_rows, times
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import Start, Status, is_uniform, may_leave_uniformity
@@ -120,13 +121,15 @@ class MSFCM(FuzzyClusterer):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find clusters.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent.
 
         Returns
         -------
@@ -134,16 +137,19 @@ class MSFCM(FuzzyClusterer):
         """
         with self._all_or_nothing():
             data = self._table(X)
-            n_clusters = self._check_clusters(len(data))
+            n_clusters = self._check_clusters(len(data), sample_weight)
             fuzzifier = resolve_fuzzifier("power", self.m)
             fuzzifier.check_weights(n_clusters)
-            self._check_columns(data)
-            limits = Limits.of(data, self.max_iter, self.tol)
+            rows = fitted_rows(data, sample_weight, at_least=n_clusters)
+            self._check_columns(rows.values)
+            limits = Limits.of(rows, self.max_iter, self.tol)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
             solution = best_run(
-                data,
+                rows,
                 n_clusters,
-                lambda U: descend_scaled(data, U, fuzzifier, limits, stop_when_filtered=self.stop_when_filtered),
+                lambda U: descend_scaled(
+                    rows.values, U, fuzzifier, limits, rows.weights, stop_when_filtered=self.stop_when_filtered
+                ),
                 lambda run: run.objective,
                 init=self.init,
                 n_init=self.n_init,
@@ -154,8 +160,8 @@ class MSFCM(FuzzyClusterer):
             self.cluster_centers_ = solution.centers
             self._membership_centers = solution.membership_centers
             self._shifts = solution.shifts
-            self._store(solution, fuzzifier)
-            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
+            self._store(solution, fuzzifier, rows, lambda absent: self._memberships(data[absent]))
+            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(rows))
             self._end_progress()
         return self
 
@@ -173,17 +179,19 @@ class MSFCM(FuzzyClusterer):
         check_is_fitted(self)
         return self._memberships(self._rows(X))
 
-    def score(self, X: ArrayLike, y: None = None) -> float:
+    def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_rows,), optional
+            How many rows each row stands for.
         """
         check_is_fitted(self)
         data = self._rows(X)
-        weights = self.fuzzifier_.value(self._memberships(data))
+        weights = times(self.fuzzifier_.value(self._memberships(data)), check_sample_weight(sample_weight, len(data)))
         return -float(np.sum(weights * cdist(data, self.cluster_centers_, "sqeuclidean")))
 
     def _memberships(self, X: FloatArray) -> FloatArray:
@@ -215,7 +223,13 @@ class MSFCMSolution(CentersSolution):
 
 
 def descend_scaled(
-    X: FloatArray, U: FloatArray, t: Fuzzifier, limits: Limits, *, stop_when_filtered: bool = True
+    X: FloatArray,
+    U: FloatArray,
+    t: Fuzzifier,
+    limits: Limits,
+    row_weights: FloatArray | None = None,
+    *,
+    stop_when_filtered: bool = True,
 ) -> MSFCMSolution:
     """Membership scaling fuzzy c-means from the memberships U.
 
@@ -226,6 +240,8 @@ def descend_scaled(
     t : Fuzzifier
         A power.
     limits : Limits
+    row_weights : ndarray of shape (n_samples,), optional
+        How many samples each row stands for.
     stop_when_filtered : bool, default=True
         Stop as soon as every sample is scaled.
 
@@ -233,21 +249,23 @@ def descend_scaled(
     -------
     MSFCMSolution
     """
-    centers = membership_centers = InputCenters.weighted(X, t.value(U))
+    weights = times(t.value(U), row_weights)
+    centers = membership_centers = InputCenters.weighted(X, weights)
     distances = cdist(X, centers.positions, "sqeuclidean")
-    path = [float(np.sum(t.value(U) * distances))]
+    path = [float(np.sum(weights * distances))]
     shifts = np.zeros(U.shape[1])
     rates: list[float] = []
     status = Status.MAX_ITER
     while len(rates) < limits.max_iter and status is Status.MAX_ITER:
         membership_centers = centers
         plain = t.memberships(distances)
-        shifts = np.linalg.norm(InputCenters.weighted(X, t.value(plain)).positions - centers.positions, axis=1)
+        ahead = InputCenters.weighted(X, times(t.value(plain), row_weights))
+        shifts = np.linalg.norm(ahead.positions - centers.positions, axis=1)
         U, scaled = scale_memberships(plain, distances, shifts, t.m)
-        weights = t.value(U)
+        weights = times(t.value(U), row_weights)
         centers = InputCenters.weighted(X, weights)
         distances = cdist(X, centers.positions, "sqeuclidean")
-        rates.append(float(scaled.mean()))
+        rates.append(float(np.average(scaled, weights=row_weights)))
         path.append(float(np.sum(weights * distances)))
         rests = limits.centers_rest(centers, membership_centers) and not may_leave_uniformity(U, limits.tol)
         if rests or (stop_when_filtered and scaled.all()):

@@ -12,6 +12,7 @@ from sklearn.callback import with_callbacks
 
 from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
+from kfrc.clusterers._rows import MergedRows, fitted_rows, times
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Power
 from kfrc.relational import Start, Status, is_uniform
@@ -128,13 +129,15 @@ class VFCM(FuzzyClusterer):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find clusters.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent.
 
         Returns
         -------
@@ -142,17 +145,18 @@ class VFCM(FuzzyClusterer):
         """
         with self._all_or_nothing():
             data = self._table(X)
-            n_clusters = self._check_clusters(len(data))
+            n_clusters = self._check_clusters(len(data), sample_weight)
             schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
             Power(schedule.m0).check_weights(n_clusters)
-            self._check_columns(data)
-            limits = Limits.of(data, self.max_iter, self.tol)
+            rows = fitted_rows(data, sample_weight, at_least=n_clusters)
+            self._check_columns(rows.values)
+            limits = Limits.of(rows, self.max_iter, self.tol)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
             solution = best_run(
-                data,
+                rows,
                 n_clusters,
-                lambda U: anneal(data, U, schedule, limits),
-                lambda run: float(cdist(data, run.centers, "sqeuclidean").min(axis=1).sum()),
+                lambda U: anneal(rows.values, U, schedule, limits, rows.weights),
+                lambda run: _within_cluster_sum(rows, run.centers),
                 init=self.init,
                 n_init=self.n_init,
                 random_state=self.random_state,
@@ -163,13 +167,15 @@ class VFCM(FuzzyClusterer):
             self.cluster_centers_ = solution.centers
             self._membership_centers = solution.membership_centers
             fuzzifier = Power(self.m_)
-            self._store(solution, fuzzifier)
-            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(data))
+            self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
+            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(rows))
             self._end_progress()
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
-        X = self._rows(X)
+        return self._distances(self._rows(X))
+
+    def _distances(self, X: FloatArray) -> FloatArray:
         return cdist(X, self._membership_centers, "sqeuclidean")
 
 
@@ -220,7 +226,9 @@ class VFCMSolution(CentersSolution):
     m_path: FloatArray
 
 
-def anneal(X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits) -> VFCMSolution:
+def anneal(
+    X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits, row_weights: FloatArray | None = None
+) -> VFCMSolution:
     """Fuzzy c-means from the memberships U, with m following a schedule.
 
     Parameters
@@ -229,21 +237,24 @@ def anneal(X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits) ->
     U : ndarray of shape (n_samples, n_clusters)
     schedule : Annealing
     limits : Limits
+    row_weights : ndarray of shape (n_samples,), optional
+        How many samples each row stands for.
 
     Returns
     -------
     VFCMSolution
     """
     m = schedule.m0
-    centers = membership_centers = InputCenters.weighted(X, U**m)
+    weights = times(U**m, row_weights)
+    centers = membership_centers = InputCenters.weighted(X, weights)
     distances = cdist(X, centers.positions, "sqeuclidean")
-    path = [float(np.sum(U**m * distances))]
+    path = [float(np.sum(weights * distances))]
     m_path: list[float] = []
     status = Status.MAX_ITER
     while len(m_path) < limits.max_iter and status is Status.MAX_ITER:
         membership_centers = centers
         U = Power(m).memberships(distances)
-        weights = U**m
+        weights = times(U**m, row_weights)
         centers = InputCenters.weighted(X, weights)
         distances = cdist(X, centers.positions, "sqeuclidean")
         m_path.append(m)
@@ -266,3 +277,9 @@ def anneal(X: FloatArray, U: FloatArray, schedule: Annealing, limits: Limits) ->
         membership_centers=membership_centers.positions,
         m_path=np.array(m_path),
     )
+
+
+def _within_cluster_sum(rows: MergedRows, centers: FloatArray) -> float:
+    """Σ_j s_j min_i ‖x_j − v_i‖²."""
+    nearest = cdist(rows.values, centers, "sqeuclidean").min(axis=1)
+    return float(nearest.sum() if rows.weights is None else rows.weights @ nearest)

@@ -18,7 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kfrc import FRC, ConstantFeatureWarning, TrivialPartitionWarning, UniformCollapseWarning
-from kfrc.clusterers.fcm import FCM, solve_fcm
+from kfrc.clusterers._fcm_descent import solve_fcm
+from kfrc.clusterers.fcm import FCM
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, Power
 from kfrc.relational import solve_relational
@@ -69,7 +70,7 @@ def test_estimator_equals_frc(name, wine):
 
 
 def test_blocks_of_rows_do_not_matter(monkeypatch, iris):
-    import kfrc.clusterers.fcm as module
+    import kfrc.clusterers._fcm_descent as module
 
     start = random_memberships(np.random.default_rng(0), len(iris), 3)
     whole = solve_fcm(iris, 3, Power(1.7), init=start, max_iter=20, tol=0.0)

@@ -12,7 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kfrc import FRC, UniformCollapseWarning
 from kfrc.clusterers._input_space import leading_eigenvalue_of
-from kfrc.clusterers.fcm_mk import FCMMK, _descend_weights, _Kernels, _leading_eigenvalue, _project_on_simplex
+from kfrc.clusterers._multiple_kernels import Kernels, descend_weights, project_on_simplex
+from kfrc.clusterers._rows import fitted_rows
+from kfrc.clusterers.fcm_mk import FCMMK, _leading_eigenvalue
 
 MODEL = FCMMK(3, n_init=2, random_state=0)
 
@@ -74,8 +76,8 @@ def test_weight_steps_stay_on_the_simplex_and_lower_the_objective():
     rng = np.random.default_rng(0)
     euclidean = rng.random((50, 3)) * 4
     weights = rng.random((50, 3)) * 0.05
-    kernels = _Kernels(np.array([0.5, 1.0, 2.0]), np.full((3, 3), 1 / 3))
-    after = _descend_weights(kernels, weights, euclidean)
+    kernels = Kernels(np.array([0.5, 1.0, 2.0]), np.full((3, 3), 1 / 3))
+    after = descend_weights(kernels, weights, euclidean)
     assert_allclose(after.weights.sum(axis=1), 1.0, rtol=1e-12)
     assert (after.weights >= 0).all()
     assert (weights * after.squared_distances(euclidean)).sum() < (weights * kernels.squared_distances(euclidean)).sum()
@@ -83,7 +85,7 @@ def test_weight_steps_stay_on_the_simplex_and_lower_the_objective():
 
 def test_projection_is_the_nearest_point_of_the_simplex():
     W = np.random.default_rng(0).standard_normal((20, 4))
-    P = _project_on_simplex(W)
+    P = project_on_simplex(W)
     assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
     assert (P >= 0).all()
     others = np.random.default_rng(1).dirichlet(np.ones(4), size=500)
@@ -114,8 +116,9 @@ def test_kernels_too_narrow_to_see_any_sample_give_no_nan(X):
 
 
 def test_leading_eigenvalue_is_that_of_squared_distances_for_a_wide_kernel(wine):
-    wide = _Kernels(np.array([1e4]), np.ones((1, 1)))
-    assert _leading_eigenvalue(wine, wine.mean(axis=0), wide) == pytest.approx(leading_eigenvalue_of(wine), rel=1e-6)
+    wide = Kernels(np.array([1e4]), np.ones((1, 1)))
+    rows = fitted_rows(wine)
+    assert _leading_eigenvalue(rows, wine.mean(axis=0), wide) == pytest.approx(leading_eigenvalue_of(rows), rel=1e-6)
 
 
 def test_collapse_happens_exactly_from_the_predicted_m_on():
@@ -123,7 +126,7 @@ def test_collapse_happens_exactly_from_the_predicted_m_on():
     options = {"init": "near_uniform", "n_init": 1, "tol": 1e-9, "max_iter": 20_000, "random_state": 0}
     with pytest.warns(UniformCollapseWarning, match=r"kappa = .* lambda_1 = .* m\* = 1.929"):
         collapsed = FCMMK(3, m=8.0, **options).fit(X)
-    leading = _leading_eigenvalue(X, collapsed.cluster_centers_[0], collapsed._kernels.of_cluster(0))
+    leading = _leading_eigenvalue(fitted_rows(X), collapsed.cluster_centers_[0], collapsed._kernels.of_cluster(0))
     critical = collapsed.fuzzifier_.critical_m(3, leading)
     assert FCMMK(3, m=0.97 * critical, **options).fit(X).uniformity_ < 0.99
     with pytest.warns(UniformCollapseWarning, match="<= 1"):

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kfrc import FRC, UniformCollapseWarning
 from kfrc.clusterers._input_space import InputCenters, Limits
+from kfrc.clusterers._rows import fitted_rows
 from kfrc.clusterers.vfcm import VFCM, anneal, check_schedule
 
 MODEL = VFCM(3, n_init=2, random_state=0)
@@ -49,7 +50,7 @@ def test_m_next_to_one_neither_overflows_nor_divides_by_zero(iris, unit):
     start = np.random.default_rng(0).dirichlet(np.ones(3), size=len(iris))
     schedule = check_schedule(2.0, 0.0, 1.0, 1, None)  # from 2 straight to the smallest m
     X = iris * unit
-    run = anneal(X, start, schedule, Limits.of(X, 200, 0.0))
+    run = anneal(X, start, schedule, Limits.of(fitted_rows(X), 200, 0.0))
     assert run.m_path[-1] == 1 + 1e-8
     assert np.isfinite(run.objective_path).all()
     assert_allclose(run.memberships.sum(axis=1), 1.0, rtol=1e-12)
