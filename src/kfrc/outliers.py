@@ -218,7 +218,7 @@ def describe_lone_values(
 def describe_far_columns(
     far: Sequence[FarColumn],
     columns: IntArray,
-    names: Sequence[str] | None,
+    names: Sequence[str] | Mapping[int, str] | None,
     *,
     row_name: Callable[[int], str] = position_of_row,
     keep: str = KEEP,
@@ -250,11 +250,13 @@ def describe_far_columns(
     )
 
 
-def _name(column: int, names: Sequence[str] | None) -> str:
+def _name(column: int, names: Sequence[str] | Mapping[int, str] | None) -> str:
     return f"'{names[column]}'" if names is not None else f"column {column}"
 
 
-def _phrase(far: FarColumn, column: int, names: Sequence[str] | None, row_name: Callable[[int], str]) -> str:
+def _phrase(
+    far: FarColumn, column: int, names: Sequence[str] | Mapping[int, str] | None, row_name: Callable[[int], str]
+) -> str:
     values = f"{far.value:g} in {row_name(far.row)}"
     if far.n_values > 1:
         values = f"{far.n_values} values up to {values}"

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
 from kfrc._numerics import NOTICEABLE_ERROR, as_generator
+from kfrc._validation import check_memberships
 from kfrc.bandwidth import BandwidthResult, Optimizer
+from kfrc.clusterers._rows import MergedRows, check_frequencies, merge_rows
+from kfrc.clusterers._tables import Reading, numeric_schema, read_new_rows, read_rows
 from kfrc.clusterers.base import FuzzyClusterer
+from kfrc.columns import Schema
 from kfrc.criteria import Criterion
 from kfrc.exceptions import (
     ApproximationWarning,
@@ -87,6 +92,16 @@ class KFRC(FuzzyClusterer):
         out have an infinite bandwidth. ``"none"`` begins with all columns only.
     max_clusters : int, default=10
         Largest number that ``n_clusters="auto"`` tries.
+    column_types : mapping, optional
+        Types of columns by name, or by position if X is an array: ``"numeric"``, ``"ordinal"``, ``"nominal"``,
+        ``"date"`` or ``"drop"``; ``("ordinal", ["low", "mid", "high"])`` gives the order of levels, and
+        ``("date", "hour")``, ``"weekday"`` or ``"month"`` compare a part of a date that comes round. Other columns are
+        what their dtype says: categories are nominal or, if ordered, ordinal; truth values and text are nominal; text
+        that is nearly all different is left out with a warning. Arrays hold numbers.
+    missing : {"partial", "level", "error"}, default="partial"
+        What NaN, None and other blanks mean. ``"partial"``: nothing is known there, and distances are sums over the
+        columns that are known. ``"level"``: a blank of a nominal or ordinal column is a level of its own (numbers and
+        dates as before). ``"error"``: they are refused.
     memberships : {"fuzzy", "posterior"}, default="fuzzy"
         ``"fuzzy"`` memberships minimize the objective. ``"posterior"`` ones are the judge's probabilities, closer to
         the chance of being right; they need an automatic choice.
@@ -99,7 +114,7 @@ class KFRC(FuzzyClusterer):
         every m that is considered lies below its critical value, and larger ones are not ruled out.
     standardize : bool, default=True
         Divide columns by their standard deviation before the search, so that units do not matter. Given bandwidths are
-        in the units of X either way.
+        in the units of X either way. Tables with levels, blanks or weights are always searched in standard deviations.
     outliers : {"clip", "keep"}, default="clip"
         ``"clip"``: where values beyond 10 robust deviations from the median of a column rule its standard deviation,
         the column is cut at 5 of them, or at the end of its own tail, and a warning names the values; a column that is
@@ -141,6 +156,12 @@ class KFRC(FuzzyClusterer):
     -----
     IgnoredParameterWarning
         If parameters that were set have no effect together with the others; it names them and says why.
+    LeftOutColumnWarning
+        If columns are left out that look like names or remarks, or have no value at all.
+    MissingRowWarning
+        If nothing is known of a row: its memberships are 1/c.
+    UnseenCategoryWarning
+        If new rows have levels that were not there in the fit: they count as missing.
     OutlierWarning
         If few values ruled the deviation of a column and were cut; it names columns and rows.
     NoStructureWarning
@@ -158,7 +179,8 @@ class KFRC(FuzzyClusterer):
         See :class:`kfrc.clusterers.FuzzyClusterer`. With ``memberships="posterior"`` all of them, and ``score`` and
         ``transform``, describe the probabilities: the objective is their value of J, reached in no iteration.
     bandwidths_ : ndarray of shape (n_features,)
-        θ in the units of X; ``inf`` for columns that are constant or left out.
+        θ in the units of X; ``inf`` for columns that are constant or left out. Two levels of a nominal column are one
+        unit apart, two of an ordinal one as many as their scores; dates are in days.
     log_bandwidths_ : ndarray of shape (n_features,)
         log θ in standard deviations of the columns.
     eigenvalues_ : ndarray of shape (n_clusters,)
@@ -200,6 +222,8 @@ class KFRC(FuzzyClusterer):
         Whether the bandwidths are so large that the kernel acts like weighted squared Euclidean distance.
     n_clusters_ : int
         Number of clusters.
+    column_types_ : dict
+        Type of every column by name, or by position if X is an array; ``"drop"`` for those that are left out.
     kernel_, criterion_, max_anisotropy_, fuzzifier_
         What the fit used, given or chosen; ``fuzzifier_.m`` is the fuzziness and ``search_.level`` the level. There is
         no bound on the anisotropy if nothing was searched.
@@ -260,8 +284,10 @@ class KFRC(FuzzyClusterer):
     outliers_: dict[str, Any] | None
     space_: KernelSpace | None
     posterior_memberships_: FloatArray | None
+    column_types_: dict[Any, str]
     _centers: Centers
     _posterior: PosteriorRows | None
+    _schema: Schema | None
 
     def __init__(
         self,
@@ -277,6 +303,8 @@ class KFRC(FuzzyClusterer):
         screen: str | Screen = "dependence",
         max_clusters: int = 10,
         memberships: str = "fuzzy",
+        column_types: Mapping[Any, Any] | None = None,
+        missing: str = "partial",
         selection_samples: int = 2000,
         bandwidths: ArrayLike | None = None,
         threshold: float | None = None,
@@ -306,6 +334,8 @@ class KFRC(FuzzyClusterer):
         self.screen = screen
         self.max_clusters = max_clusters
         self.memberships = memberships
+        self.column_types = column_types
+        self.missing = missing
         self.selection_samples = selection_samples
         self.bandwidths = bandwidths
         self.threshold = threshold
@@ -348,14 +378,17 @@ class KFRC(FuzzyClusterer):
         return cls(n_clusters, **{**fixed, "optimizer": "momentum", "outliers": "keep", **parameters})
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose settings and bandwidths, and cluster.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data, or a Gram matrix (n_samples, n_samples) with ``kernel="precomputed"``.
+        X : array-like of shape (n_samples, n_features) or table
+            Numbers, or a table of pandas, polars or Arrow with columns of any type; or a Gram matrix
+            (n_samples, n_samples) with ``kernel="precomputed"``.
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each row stands for: weight 2 is the row twice, weight 0 is the row absent.
 
         Returns
         -------
@@ -367,31 +400,65 @@ class KFRC(FuzzyClusterer):
             If no bandwidths reach the threshold.
         """
         with self._all_or_nothing():
-            data = self._table(X)
-            n_clusters = None if self.n_clusters == AUTO else self._check_clusters(len(data))
-            settings = resolve_settings(self.get_params(deep=False), n_clusters)
+            precomputed = self.kernel == PRECOMPUTED
+            reading = Reading(self._table(X), None) if precomputed else self._read(X)
+            counted = None if self.n_clusters == AUTO else self._check_clusters(len(reading.values), sample_weight)
+            # A matrix is kept as it is: rows without weight have no influence there.
+            weights = check_frequencies(sample_weight, len(reading.values)) if precomputed else None
+            rows = None if precomputed else merge_rows(reading.values, sample_weight, at_least=counted or 2)
+            parameters = self.get_params(deep=False)
+            if rows is not None and not isinstance(self.init, str | Start):
+                given = check_memberships(self.init, "init", shape=(len(reading.values), None))
+                parameters["init"] = rows.average(given)
+            settings = resolve_settings(parameters, counted)
             progress = self._start_progress(settings.n_tasks, self.verbose)
             rng = as_generator(self.random_state)
-            if self.kernel == PRECOMPUTED:
-                result = fit_gram(data, settings, rng, progress)
+            if precomputed:
+                result = fit_gram(reading.values, settings, rng, progress, weights)
+                schema = None
             else:
-                view = TableView.of(
-                    data,
-                    getattr(self, "feature_names_in_", None),
-                    standardize=self.standardize,
-                    clip=settings.clips_outliers,
-                    robust_scale=settings.needs_scale,
-                )
+                view, schema = self._view(reading, rows, settings)
                 result = fit_table(view, settings, rng, progress)
-            self._store_result(result)
+            self._store_result(result, reading, schema, rows)
             self._warn_of_result(result, settings)
             self._warn_about(result.solution, result.fuzzifier, lambda: result.leading_eigenvalue)
             self._end_progress()
         return self
 
-    def _store_result(self, result: KernelFit) -> None:
+    def _read(self, X: Any) -> Reading:
+        return read_rows(self, X, self.column_types, self.missing)
+
+    def _view(self, reading: Reading, rows: MergedRows | None, settings: Settings) -> tuple[TableView, Schema | None]:
+        """The rows as kernels and judge see them, and what their columns are if not just numbers."""
+        values, weights, names = reading.values, None, None
+        if rows is not None:
+            values, weights, names = rows.values, rows.weights, rows.first
+        schema = reading.schema
+        if schema is None and weights is not None:
+            schema = numeric_schema(self, values)
+        if schema is not None:
+            clip = settings.clips_outliers and settings.needs_scale
+            return TableView.of_types(values, schema, weights, clip=clip, rows=names), schema
+        view = TableView.of(
+            values,
+            getattr(self, "feature_names_in_", None),
+            standardize=self.standardize,
+            clip=settings.clips_outliers,
+            robust_scale=settings.needs_scale,
+        )
+        return view, None
+
+    def _store_result(
+        self, result: KernelFit, reading: Reading, schema: Schema | None, rows: MergedRows | None
+    ) -> None:
         """Everything that a fit sets."""
-        self._store(result.solution, result.fuzzifier)
+        posterior = result.posterior
+        self._schema = schema
+        self._centers = result.centers
+        self._posterior = posterior.rows if posterior is not None and result.returns_posterior else None
+        self.fuzzifier_ = result.fuzzifier
+        self._store(result.solution, result.fuzzifier, rows, lambda absent: self._placed(reading.values[absent]))
+        self.column_types_ = reading.column_types(self)
         self.n_clusters_ = result.n_clusters
         self.kernel_, self.criterion_ = result.kernel, result.criterion
         self.max_anisotropy_ = result.max_anisotropy
@@ -408,17 +475,19 @@ class KFRC(FuzzyClusterer):
         self.effective_n_features_ = None if relative is None else effective_n_features(relative)
         self.cluster_contributions_ = result.contributions
         self.contributions_ = None if result.contributions is None else result.contributions.sum(axis=0)
-        selection, count, posterior = result.selection, result.count, result.posterior
+        selection, count = result.selection, result.count
         self.selection_ = None if selection is None else selection.table(result.n_clusters)
         self.selection_margin_ = None if selection is None else selection.margin
         self.selection_ties_ = None if selection is None else selection.n_ties
         self.opinion_ = result.opinion
         self.cluster_count_ = None if count is None else count.table()
         self.cluster_count_reason_ = None if count is None else str(count.reason)
-        self.posterior_memberships_ = None if posterior is None else posterior.memberships
+        self.posterior_memberships_ = None
+        if posterior is not None:
+            self.posterior_memberships_ = posterior.memberships if rows is None else rows.expand(posterior.memberships)
+            if rows is not None and len(rows.absent):
+                self.posterior_memberships_[rows.absent] = posterior.rows.memberships(reading.values[rows.absent])
         self.memberships_kind_ = "posterior" if result.returns_posterior else "fuzzy"
-        self._centers = result.centers
-        self._posterior = posterior.rows if posterior is not None and result.returns_posterior else None
 
     def _warn_of_result(self, result: KernelFit, settings: Settings) -> None:
         """Say what was set in vain, and when clusters may not exist."""
@@ -462,15 +531,27 @@ class KFRC(FuzzyClusterer):
                 stacklevel=4,
             )
 
+    def _rows(self, X: Any) -> FloatArray:
+        if self.kernel == PRECOMPUTED:
+            return super()._rows(X)
+        return read_new_rows(self, X, self._schema, self.missing)
+
     def _center_distances(self, X: Any) -> FloatArray:
         return self._centers.squared_distances(self._rows(X))
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
-        if self._posterior is None:
-            return super()._memberships_of(X, distances)
-        return self._posterior.memberships(self._rows(X))
+        if self._posterior is None and distances is not None:
+            return self.fuzzifier_.memberships(distances)
+        return self._placed(self._rows(X))
+
+    def _placed(self, values: FloatArray) -> FloatArray:
+        """Memberships of rows that are read already."""
+        if self._posterior is not None:
+            return self._posterior.memberships(values)
+        return self.fuzzifier_.memberships(self._centers.squared_distances(values))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == PRECOMPUTED
+        tags.input_tags.allow_nan = self.missing != "error" and self.kernel != PRECOMPUTED
         return tags

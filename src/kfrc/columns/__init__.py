@@ -1,7 +1,7 @@
 """Columns of any type: how their values become numbers, and how far apart two of them are."""
 
 from kfrc.columns.base import Column
-from kfrc.columns.frames import library_of, titles_of
+from kfrc.columns.frames import library_of, raw_columns, titles_of
 from kfrc.columns.schema import DROP, MISSING, Schema
 from kfrc.columns.table import Rows, Table, log_deviations, on_columns, values_of, weights_of
 from kfrc.columns.types import MAX_LEVELS, Cyclic, Date, Nominal, Numeric, Ordinal
@@ -22,6 +22,7 @@ __all__ = [
     "library_of",
     "log_deviations",
     "on_columns",
+    "raw_columns",
     "titles_of",
     "values_of",
     "weights_of",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,9 @@ class Schema:
     columns: tuple[Column, ...]
 
     @classmethod
-    def learn(cls, X: Any, types: Mapping[Any, Any] | None, missing: str) -> Schema:
+    def learn(
+        cls, X: Any, types: Mapping[Any, Any] | None, missing: str, titles: Sequence[str] | None = None
+    ) -> Schema:
         """From a table with typed columns, or from an array.
 
         Parameters
@@ -56,6 +58,8 @@ class Schema:
         types : mapping or None
             By name: the name of a type, or a pair of it and the levels in order.
         missing : {"partial", "level", "error"}
+        titles : sequence of str, optional
+            Names of the columns, if X has none.
 
         Warns
         -----
@@ -63,6 +67,8 @@ class Schema:
             If columns are left out that nobody said to leave out; it names them and says why.
         """
         raw = list(raw_columns(X))
+        if titles is not None:
+            raw = [replace(column, title=title) for column, title in zip(raw, titles, strict=True)]
         asked = dict(types or {})
         strangers = [title for title in asked if title not in {column.title for column in raw}]
         if strangers:
@@ -90,28 +96,43 @@ class Schema:
         return cls(tuple(column.title for column in raw), np.array(positions), tuple(columns))
 
     def encode(self, X: Any) -> FloatArray:
-        """Codes of the columns that are used, of shape (n_rows, k); NaN for blanks and unseen levels.
+        """Codes of all columns, of shape (n_rows, n_columns); NaN for blanks, unseen levels, and columns not used.
 
         Warns
         -----
         UnseenCategoryWarning
             If a level was not there in the fit.
         """
-        raw = list(raw_columns(X))
-        codes, news = [], []
+        raw, news = list(raw_columns(X)), []
+        codes = np.full((len(raw[0].values), len(self.titles)), np.nan)
         for position, column in zip(self.positions.tolist(), self.columns, strict=True):
             values = raw[position].values
-            codes.append(column.encode(values))
-            if column.discrete and not np.array_equal(np.isnan(codes[-1]), is_blank(values)):
-                unseen = column.unseen(values)
-                news.append(f"'{column.title}': {_named(unseen)}") if unseen else None
+            codes[:, position] = column.encode(values)
+            if column.discrete:
+                unseen = column.unseen(values) if (np.isnan(codes[:, position]) > is_blank(values)).any() else []
+                news += [f"'{column.title}': {_named(unseen)}"] if unseen else []
         if news:
             warnings.warn(
                 f"level(s) that were not there in the fit count as missing: {'; '.join(news[:_SHOWN])}",
                 UnseenCategoryWarning,
                 stacklevel=5,
             )
-        return np.column_stack(codes)
+        return codes
+
+    def describe_blanks(self, codes: FloatArray) -> str | None:
+        """What is missing where, None if nothing is."""
+        missing = np.isnan(codes[:, self.positions])
+        if not missing.any():
+            return None
+        counts = missing.sum(axis=0)
+        places = np.argsort(-counts, kind="stable")[: min(_SHOWN, int((counts > 0).sum()))]
+        listed = ", ".join(f"'{self.columns[j].title}' ({counts[j]})" for j in places)
+        more = int((counts > 0).sum()) - len(places)
+        row = int(missing.any(axis=1).argmax())
+        return (
+            f"{int(missing.sum())} value(s) are missing, the first in row {row}: {listed}"
+            f"{f' and {more} more column(s)' if more else ''}"
+        )
 
     def types(self) -> dict[Any, str]:
         """Type of every column of the table by its name; ``"drop"`` for those that are left out."""
@@ -138,7 +159,9 @@ def _learn(raw: RawColumn, asked: Any, reasons: dict[Any, str]) -> Column | None
         if n_distinct > MAX_LEVELS:
             reasons[raw.title] = f"{n_distinct} levels, more than the {MAX_LEVELS} that can be told apart"
             return None
-    return Column.registry[name].learn(str(raw.title), raw.values, levels)
+    # Columns of an array have no names: they are called as scikit-learn calls them.
+    title = f"x{raw.title}" if isinstance(raw.title, int) else str(raw.title)
+    return Column.registry[name].learn(title, raw.values, levels)
 
 
 def _request(raw: RawColumn, asked: Any) -> tuple[str, tuple[Any, ...] | None]:

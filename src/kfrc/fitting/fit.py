@@ -111,7 +111,13 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
     )
 
 
-def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progress: Progress) -> KernelFit:
+def fit_gram(
+    K: FloatArray,
+    settings: Settings,
+    rng: np.random.Generator,
+    progress: Progress,
+    weights: FloatArray | None = None,
+) -> KernelFit:
     """Cluster the samples of a given Gram matrix: nothing is searched or chosen but the number of clusters.
 
     Parameters
@@ -119,6 +125,8 @@ def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progre
     K : ndarray of shape (n_samples, n_samples)
     settings, rng, progress
         See :func:`fit_table`.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
 
     Raises
     ------
@@ -141,7 +149,7 @@ def fit_gram(K: FloatArray, settings: Settings, rng: np.random.Generator, progre
     else:
         n_clusters = counting
     start = resolve_start(settings.descent.init, len(K), n_clusters)
-    gram = DenseGram(K)
+    gram = DenseGram(K, weights=weights)
     solution = _cluster(Dissimilarity(gram), n_clusters, fuzzifier, start, settings.descent, rng, progress)
     return KernelFit(
         fuzzifier=fuzzifier,

@@ -57,6 +57,8 @@ def parameters_in_vain(
     if result.kernel is None:
         reasons["the kernel is precomputed"] = ("bandwidths", "approximation", "rank", "outliers", *_SEARCH)
         return _phrases(reasons, parameters, defaults) + _autos_in_vain(parameters, defaults, settings)
+    if result.space is not None and result.space.types is not None:
+        reasons["tables with levels, blanks or weights are searched in standard deviations"] = ("standardize",)
     if not settings.needs_scale and result.gram.n_samples <= MANY_ROWS:
         reasons[f"given bandwidths need no scale, and no bounded range up to {MANY_ROWS} rows"] = ("outliers",)
     if result.search is None and not leads_paths and not chooses:

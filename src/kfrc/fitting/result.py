@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from kfrc._numerics import clear_rounding
 from kfrc.bandwidth import BandwidthResult
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
-from kfrc.columns import Rows, values_of
+from kfrc.columns import Rows, Table, values_of
 from kfrc.criteria import Criterion
 from kfrc.exceptions import KFRCError
 from kfrc.fitting.table import KernelSpace
@@ -57,7 +57,12 @@ class PosteriorRows:
 
     def memberships(self, X: FloatArray) -> FloatArray:
         """Probability of every cluster for rows in the units of the table, of shape (len(X), n_clusters)."""
-        return self.model.posterior(self.space.standardize(X))[:, self.order]
+        standardized = self.space.standardize(X)
+        if not isinstance(standardized, Table) and np.isnan(standardized).any():
+            raise KFRCError(
+                'memberships="posterior" needs complete rows, as those of the fit were: fill in missing values first'
+            )
+        return self.model.posterior(standardized)[:, self.order]
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,11 @@ class TableCenters(Centers):
     occupied: BoolArray
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
-        distances = self.centers.squared_distances(values_of(self.space.standardize(Z)))
+        standardized = self.space.standardize(Z)
+        centers = self.centers
+        if not isinstance(standardized, Table) and np.isnan(standardized).any():
+            centers = centers.for_blanks()  # the rows of the fit had none
+        distances = centers.squared_distances(values_of(standardized))
         return np.where(self.occupied, distances, np.inf)
 
 

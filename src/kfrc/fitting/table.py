@@ -166,34 +166,45 @@ class TableView:
         return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized)
 
     @classmethod
-    def of_types(cls, codes: FloatArray, schema: Schema, weights: FloatArray | None, *, clip: bool = True) -> TableView:
+    def of_types(
+        cls,
+        codes: FloatArray,
+        schema: Schema,
+        weights: FloatArray | None,
+        *,
+        clip: bool = True,
+        rows: IntArray | None = None,
+    ) -> TableView:
         """The view of a table with columns of any type, blanks and weights.
 
         Parameters
         ----------
-        codes : ndarray of shape (n_samples, k)
-            Of the columns of ``schema``; NaN where nothing is known.
+        codes : ndarray of shape (n_samples, n_columns)
+            NaN where nothing is known.
         schema : Schema
         weights : ndarray of shape (n_samples,) or None
         clip : bool, default=True
             Whether numbers far outside the bulk are moved to fences.
+        rows : ndarray of shape (n_samples,), optional
+            What the user calls the rows, by default their positions.
         """
-        varying = np.array([column.varies(codes[:, j]) for j, column in enumerate(schema.columns)])
-        names = [str(column.title) for column in schema.columns]
-        refuse_constant(varying, names, len(codes))
+        rows = np.arange(len(codes)) if rows is None else rows
+        given = codes[:, schema.positions]
+        varying = np.array([column.varies(given[:, j]) for j, column in enumerate(schema.columns)])
+        refuse_constant(varying, [column.title for column in schema.columns], len(codes))
         places = np.flatnonzero(varying)
-        chosen = [schema.columns[j] for j in places]
-        fences = _fences_of_numbers(codes[:, places], chosen) if clip else Fences.none(len(places))
-        columns = schema.positions[places]
-        describe = partial(describe_far_columns, fences.far, columns, [str(title) for title in schema.titles])
+        chosen, columns = [schema.columns[j] for j in places], schema.positions[places]
+        fences = _fences_of_numbers(given[:, places], chosen, rows) if clip else Fences.none(len(places))
+        names = {position: column.title for position, column in zip(columns.tolist(), chosen, strict=True)}
+        describe = partial(describe_far_columns, fences.far, columns, names)
         warning = describe()
         if warning is not None:
             warnings.warn(OutlierWarning(warning, describe), stacklevel=5)
-        bulk = fences.clip(codes[:, places])
+        bulk = fences.clip(given[:, places])
         types = tuple(column.scaled(bulk[:, j], weights) for j, column in enumerate(chosen))
         scale = np.array([column.scale for column in types])
         table = Table(_standardized(bulk, types), types, weights)
-        _warn_of_blank_rows(table)
+        _warn_of_blank_rows(table, rows)
         nothing = np.zeros(len(types))
         return cls(columns, len(schema.titles), nothing, scale, fences, scale, table, table)
 
@@ -273,7 +284,7 @@ def _standardized(codes: FloatArray, types: Sequence[Column]) -> FloatArray:
     return np.column_stack([column.standardize(codes[:, j]) for j, column in enumerate(types)])
 
 
-def _fences_of_numbers(codes: FloatArray, columns: Sequence[Column]) -> Fences:
+def _fences_of_numbers(codes: FloatArray, columns: Sequence[Column], rows: IntArray) -> Fences:
     """Fences of the columns of numbers, found where something is known."""
     fences = Fences.none(len(columns))
     far = []
@@ -281,12 +292,12 @@ def _fences_of_numbers(codes: FloatArray, columns: Sequence[Column]) -> Fences:
         known = np.flatnonzero(~np.isnan(codes[:, j]))
         found = find_fences(codes[known, j : j + 1])
         fences.low[j], fences.high[j] = found.low[0], found.high[0]
-        far += [replace(one, column=j, row=int(known[one.row])) for one in found.far]
+        far += [replace(one, column=j, row=int(rows[known[one.row]])) for one in found.far]
     return replace(fences, far=tuple(far))
 
 
-def _warn_of_blank_rows(table: Table) -> None:
-    blank = np.flatnonzero(~table.observed.any(axis=1))
+def _warn_of_blank_rows(table: Table, rows: IntArray) -> None:
+    blank = rows[~table.observed.any(axis=1)]
     if len(blank):
         shown = ", ".join(str(row) for row in blank[:10]) + (" and more" if len(blank) > 10 else "")
         warnings.warn(

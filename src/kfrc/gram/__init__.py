@@ -6,7 +6,7 @@ from kfrc.gram.column_grams import ColumnGram, ColumnGrams
 from kfrc.gram.dense import DenseGram, DenseGrams
 from kfrc.gram.embedded import EmbeddedGram, EmbeddedGrams
 from kfrc.gram.factored import FactoredGram, FactoredGrams
-from kfrc.gram.families import APPROXIMATIONS, gram_family
+from kfrc.gram.families import APPROXIMATIONS, gram_family, places_of
 from kfrc.gram.low_rank import ChebyshevGram, ChebyshevGrams
 from kfrc.gram.nystrom import NystromGram, NystromGrams
 
@@ -28,4 +28,5 @@ __all__ = [
     "NystromGram",
     "NystromGrams",
     "gram_family",
+    "places_of",
 ]

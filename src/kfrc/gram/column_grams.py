@@ -9,16 +9,15 @@ elsewhere, S_d their weight, D_j = Σ_d ‖φ_jd‖². Without blanks all S_d ar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from kfrc._numerics import clear_rounding, row_blocks
-from kfrc.columns import Column, Table
+from kfrc.columns import Table
 from kfrc.gram.base import GramFamily
-from kfrc.gram.centers import Centers
+from kfrc.gram.centers import Centers, ColumnCenters
 from kfrc.gram.chebyshev import chebyshev_polynomials
 from kfrc.gram.column_blocks import MOST_VALUES, ColumnBlock, ColumnData, PolynomialBlock, ValueBlock
 from kfrc.gram.factored import FeatureGram
@@ -263,41 +262,3 @@ def _features_at(block: ColumnBlock, probe: ColumnData) -> FloatArray:
     Z = np.clip((probe.values - block.data.middle) / block.data.half_range, -1.0, 1.0)
     T = chebyshev_polynomials(Z[None], len(block.root))[0]
     return T.T @ block.root
-
-
-@dataclass(frozen=True)
-class ColumnCenters(Centers):
-    """Centers as weights of a few nodes per column; columns in which a new row is blank do not count for it.
-
-    Attributes
-    ----------
-    profile : Profile
-    columns : tuple of Column
-    positions : ndarray of shape (k,)
-        Which columns of new rows these are.
-    bandwidths : ndarray of shape (k,)
-    nodes, weights : tuple of ndarray
-        Of shapes (N_d,) and (N_d, n_clusters).
-    norms : ndarray of shape (k, n_clusters)
-        Squared norms of the centers, column by column.
-    """
-
-    profile: Profile
-    columns: tuple[Column, ...]
-    positions: IntArray
-    bandwidths: FloatArray
-    nodes: tuple[FloatArray, ...]
-    weights: tuple[FloatArray, ...]
-    norms: FloatArray
-
-    def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
-        distances = np.zeros((len(Z), self.norms.shape[1]))
-        for d, column, nodes, weights, bandwidth, norms in zip(
-            self.positions, self.columns, self.nodes, self.weights, self.bandwidths, self.norms, strict=True
-        ):
-            known = np.flatnonzero(~np.isnan(Z[:, d]))
-            for block in row_blocks(len(known), len(nodes)):
-                rows = known[block]
-                squares = column.squares(Z[rows, d], nodes, float(bandwidth))
-                distances[rows] += norms - 2.0 * self.profile.profile(squares) @ weights
-        return np.maximum(clear_rounding(distances, 0.0, np.abs(self.norms).sum(axis=0)), 0.0, out=distances)

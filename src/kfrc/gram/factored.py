@@ -12,8 +12,8 @@ import numpy as np
 from kfrc._numerics import row_blocks, squared_distances
 from kfrc._validation import check_squares
 from kfrc.gram.base import Gram, GramFamily
-from kfrc.gram.centers import Centers
-from kfrc.kernels import Kernel, SymmetricLowRank
+from kfrc.gram.centers import Centers, ColumnCenters
+from kfrc.kernels import Kernel, Profile, SymmetricLowRank
 from kfrc.typing import FloatArray
 
 _NO_MATRIX = np.empty((0, 0))
@@ -163,6 +163,16 @@ class FeatureCenters(Centers):
         if features is None:
             raise ValueError(f"the {self.kernel.label} kernel has no short feature vectors")
         return squared_distances(features - self.origin, self.locations)
+
+    def for_blanks(self) -> Centers:  # noqa: D102
+        if not isinstance(self.kernel, Profile):
+            return super().for_blanks()
+        # A column of a linear kernel is its own feature: each center is one place in it.
+        places = (self.origin + self.locations) * self.bandwidths
+        weights = [np.eye(len(places))] * places.shape[1]
+        return ColumnCenters.of_numbers(
+            self.kernel, np.arange(places.shape[1]), self.bandwidths, list(places.T), weights
+        )
 
 
 def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:

@@ -15,6 +15,8 @@ from kfrc.gram.nystrom import NystromGrams
 from kfrc.kernels import AdditiveKernel, EmbeddedKernel, Kernel, Profile
 from kfrc.kernels.column_product import ColumnProduct
 from kfrc.kernels.gaussian import GaussianProduct
+from kfrc.kernels.linear import Linear
+from kfrc.typing import FloatArray
 
 APPROXIMATIONS = ("auto", "none", "low_rank", "nystrom")
 
@@ -101,3 +103,13 @@ def _cheapest(kernel: Kernel, n_samples: int) -> str:
     if isinstance(kernel, AdditiveKernel):
         return "low_rank" if n_samples >= _LOW_RANK_MIN_SAMPLES else "none"
     return "none" if n_samples <= _DENSE_MAX_SAMPLES else "nystrom"
+
+
+def places_of(X: Rows) -> FloatArray:
+    """Rows as points: numbers as they are, of a table the features of its linear kernel, blanks at the center."""
+    if not isinstance(X, Table):
+        return X
+    gram = gram_family(X, Linear()).at(np.ones(X.shape[1]))
+    blocks = gram.feature_blocks()
+    assert blocks is not None  # sums over columns have features
+    return np.vstack([features for _, features in blocks])

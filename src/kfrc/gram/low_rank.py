@@ -18,7 +18,7 @@ import numpy as np
 
 from kfrc._numerics import clear_rounding, row_blocks
 from kfrc.gram.base import GramFamily
-from kfrc.gram.centers import Centers
+from kfrc.gram.centers import Centers, ColumnCenters
 from kfrc.gram.chebyshev import (
     chebyshev_grid,
     chebyshev_polynomials,
@@ -350,6 +350,17 @@ class NodeCenters(Centers):
                 similarities += self.kernel.profile(squares) @ weights
             distances[rows] = self.squared_norms - 2.0 * similarities
         return np.maximum(clear_rounding(distances, 0.0, self.squared_norms), 0.0, out=distances)
+
+    def for_blanks(self) -> Centers:  # noqa: D102
+        used = np.isfinite(self.bandwidths)
+        chosen = np.flatnonzero(used).tolist()
+        return ColumnCenters.of_numbers(
+            self.kernel,
+            self.features[used],
+            self.bandwidths[used],
+            [self.nodes[k] for k in chosen],
+            [self.weights[k] for k in chosen],
+        )
 
 
 def _affordable_degree(n_samples: int, n_features: int) -> float:

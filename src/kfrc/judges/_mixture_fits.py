@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from kfrc.columns import Table
+from kfrc.gram import places_of
 from kfrc.mixtures import (
     MixedMixture,
     Mixture,
@@ -26,7 +27,7 @@ from kfrc.mixtures import (
     fit_mixture,
     resolution,
 )
-from kfrc.mixtures.mixed import n_parameters
+from kfrc.mixtures.mixed import price_of_levels
 from kfrc.typing import FloatArray
 
 LEVELS = "levels"
@@ -54,7 +55,7 @@ class Fits(ABC):
 
     @abstractmethod
     def n_parameters(self, kind: MixtureKind, n_clusters: int) -> int:
-        """Free parameters."""
+        """Free parameters that are paid for by their number."""
 
     @abstractmethod
     def row_evidence(self, fit: MixtureFit, n_parameters: int) -> FloatArray:
@@ -117,10 +118,11 @@ class TableFits(Fits):
 
     def own_partitions(self, n_clusters: int, n_partitions: int) -> list[FloatArray]:
         numbers, s = self.parts.numbers, self.table.weights
-        if numbers.shape[1] < 2 or not Tied().is_estimable(len(self.table), numbers.shape[1]):
-            return []
         filled = np.where(np.isnan(numbers), 0.0, numbers)  # the mean of a column in standard units
-        return sphered_partitions(filled, n_clusters, n_partitions, self.parts.ridge, s)
+        found = _k_means_partitions(places_of(self.table), n_clusters, n_partitions, s)
+        if numbers.shape[1] >= 2 and Tied().is_estimable(len(self.table), numbers.shape[1]):
+            found += sphered_partitions(filled, n_clusters, n_partitions, self.parts.ridge, s)
+        return found
 
     def first_step(self, U: FloatArray, kind: MixtureKind) -> tuple[float, FloatArray]:
         step = MixedMixture.from_memberships(self.parts, U, kind).expectation(self.parts)
@@ -130,12 +132,12 @@ class TableFits(Fits):
         return fit_mixed(self.table, U, kind, max_iter=max_iter, tol=tol, parts=self.parts)
 
     def n_parameters(self, kind: MixtureKind, n_clusters: int) -> int:
-        return n_parameters(self.parts, kind, n_clusters)
+        return kind.n_parameters(n_clusters, self.parts.numbers.shape[1])
 
     def row_evidence(self, fit: MixtureFit, n_parameters: int) -> FloatArray:
         total = self.table.total
-        price = 0.5 * math.log(total) * n_parameters / total
-        return self.table.mass * (fit.expectation.log_densities - price)
+        price = 0.5 * math.log(total) * n_parameters + price_of_levels(self.parts, fit.expectation.posterior)
+        return self.table.mass * (fit.expectation.log_densities - price / total)
 
     def name(self, kind: MixtureKind) -> str:
         return kind.name if self.parts.numbers.shape[1] else LEVELS
@@ -167,6 +169,13 @@ def sphered_partitions(
     moments = X.T @ X / len(X) if weights is None else (X * weights[:, None]).T @ X / weights.sum()
     factor = np.linalg.cholesky(moments + np.diag(ridge))
     Z = solve_triangular(factor, X.T, lower=True).T
+    return _k_means_partitions(Z, n_clusters, n_partitions, weights)
+
+
+def _k_means_partitions(
+    Z: FloatArray, n_clusters: int, n_partitions: int, weights: FloatArray | None
+) -> list[FloatArray]:
+    """Memberships by k-means, each from another seed, without those that left a cluster empty."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: left out below
         labels = [

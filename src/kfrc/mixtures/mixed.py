@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import gammaln
 
 from kfrc.columns import Table
 from kfrc.mixtures.blanks import PartialMixture, Patterns
@@ -74,9 +75,15 @@ class Parts:
         found = np.array(shares)
         return np.where(found >= ATOM, found, RIDGE)
 
-    def n_level_parameters(self, n_clusters: int) -> int:
-        """Free shares of all components; levels that do not occur have none."""
-        return n_clusters * sum(int((shares > 0).sum()) - 1 for shares in self.overall)
+    def level_counts(self, W: FloatArray) -> list[FloatArray]:
+        """Rows of every component with each level, (n_clusters, n_levels), for every column with levels.
+
+        ``W`` are memberships (n_samples, n_clusters), as often as the weights of the rows say.
+        """
+        return [
+            np.array([np.bincount(codes, weights=w, minlength=n_levels + 1)[:n_levels] for w in W.T])
+            for codes, n_levels in self.levels
+        ]
 
 
 @dataclass(frozen=True)
@@ -128,12 +135,8 @@ class MixedMixture:
                 row_weights=row_weights,
                 before=earlier if isinstance(earlier, PartialMixture) else None,
             )
-        shares = []
-        for (codes, n_levels), overall in zip(parts.levels, parts.overall, strict=True):
-            counts = np.array([np.bincount(codes, weights=w, minlength=n_levels + 1)[:n_levels] for w in W.T])
-            counts += _PRIOR_ROWS * overall
-            shares.append(counts / counts.sum(axis=1, keepdims=True))
-        return cls(kind, sizes / sizes.sum(), numbers, tuple(shares))
+        shares = tuple(map(smoothed_shares, parts.level_counts(W), parts.overall))
+        return cls(kind, sizes / sizes.sum(), numbers, shares)
 
     def expectation(self, parts: Parts) -> Expectation:
         """Expectation step: what the mixture says of the rows; log-densities are of single rows, without weights."""
@@ -191,9 +194,45 @@ def fit_mixed(table: Table, U: FloatArray, kind: MixtureKind, *, max_iter: int, 
     return MixtureFit(mixture, step, np.array(path), converged)
 
 
-def n_parameters(parts: Parts, kind: MixtureKind, n_clusters: int) -> int:
-    """Free parameters of a mixture of a table."""
-    return kind.n_parameters(n_clusters, parts.numbers.shape[1]) + parts.n_level_parameters(n_clusters)
+def smoothed_shares(counts: FloatArray, overall: FloatArray) -> FloatArray:
+    """Shares of the levels in every component, from counts (n_clusters, n_levels) and one row of the overall shares."""
+    padded = counts + _PRIOR_ROWS * overall
+    shares: FloatArray = padded / padded.sum(axis=1, keepdims=True)
+    return shares
+
+
+def log_marginals(counts: FloatArray, overall: FloatArray) -> FloatArray:
+    """Log-probability of the levels of every component when its shares are unknown, of shape (n_clusters,).
+
+    Their prior is a Dirichlet distribution worth one row of the overall shares, the one that smooths them.
+    """
+    used = overall > 0
+    prior = _PRIOR_ROWS * overall[used]
+    each = (gammaln(prior + counts[:, used]) - gammaln(prior)).sum(axis=1)
+    log_marginals: FloatArray = gammaln(_PRIOR_ROWS) - gammaln(_PRIOR_ROWS + counts.sum(axis=1)) + each
+    return log_marginals
+
+
+def price_of_levels(parts: Parts, U: FloatArray) -> float:
+    """What shares of levels cost: how much more probable rows are with the best shares than with unknown ones.
+
+    This is the price of Cheeseman and Stutz. Half the logarithm of n for every share, as in BIC, is far too much where
+    levels hardly occur in a component: shares near zero are known from few rows.
+
+    References
+    ----------
+    P. Cheeseman and J. Stutz (1996). Bayesian classification (AutoClass): theory and results. Advances in Knowledge
+    Discovery and Data Mining, 153-180.
+    D. M. Chickering and D. Heckerman (1997). Efficient approximations for the marginal likelihood of Bayesian networks
+    with hidden variables. Machine Learning 29, 181-212.
+    """
+    W = U if parts.table.weights is None else U * parts.table.weights[:, None]
+    price = 0.0
+    for counts, overall in zip(parts.level_counts(W), parts.overall, strict=True):
+        shares = smoothed_shares(counts, overall)
+        price += float((counts * np.log(np.where(shares > 0, shares, 1.0))).sum())
+        price -= float(log_marginals(counts, overall).sum())
+    return price
 
 
 def _with_blanks(mixture: Mixture, patterns: Patterns) -> tuple[FloatArray, FloatArray | None]:

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kfrc.columns import Table
 from kfrc.mixtures import RIDGE, Parts
+from kfrc.mixtures.mixed import log_marginals
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _LEAST_SIZE = 1e-10
@@ -83,7 +84,7 @@ class TableDescriptions(Descriptions):
         self._parts = Parts(table)
 
     def gains(self, posterior: FloatArray) -> FloatArray:
-        """Of different means, or different shares of the levels, in the clusters."""
+        """Of different means, or of shares of the levels that are unknown in each cluster instead of once."""
         table, n_clusters = self.table, posterior.shape[1]
         W = posterior * table.mass[:, None]
         half_log = 0.5 * math.log(table.total)
@@ -96,15 +97,11 @@ class TableDescriptions(Descriptions):
             between = float(sizes @ np.square((w.T @ x) / sizes - mean))
             unexplained = max(1.0 - between / float(w.sum(axis=1) @ np.square(x - mean)), RIDGE)
             gains[d] = -0.5 * total * math.log(unexplained) - half_log * (n_clusters - 1)
-        for d, (codes, n_levels), overall in zip(
-            table.discrete.tolist(), self._parts.levels, self._parts.overall, strict=True
+        for d, counts, overall in zip(
+            table.discrete.tolist(), self._parts.level_counts(W), self._parts.overall, strict=True
         ):
-            counts = np.array([np.bincount(codes, weights=w, minlength=n_levels + 1)[:n_levels] for w in W.T])
-            shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), _LEAST_SIZE)
-            used = overall > 0
-            with np.errstate(divide="ignore", invalid="ignore"):
-                terms = np.where(counts[:, used] > 0, counts[:, used] * np.log(shares[:, used] / overall[used]), 0.0)
-            gains[d] = float(terms.sum()) - half_log * (n_clusters - 1) * (int(used.sum()) - 1)
+            apart = float(log_marginals(counts, overall).sum())
+            gains[d] = apart - float(log_marginals(counts.sum(axis=0, keepdims=True), overall)[0])
         return gains
 
     def without_clusters(self, seen: IntArray) -> tuple[FloatArray, int]:
@@ -119,13 +116,17 @@ class TableDescriptions(Descriptions):
             variance = s @ np.square(x - mean) / s.sum() + RIDGE
             rows[known] -= 0.5 * (np.square(x - mean) / variance + math.log(2.0 * math.pi * variance))
             n_parameters += 2
-        for d, (codes, _), overall in zip(table.discrete.tolist(), parts.levels, parts.overall, strict=True):
+        levels = 0.0
+        everything = parts.level_counts(table.mass[:, None])
+        for d, (codes, _), overall, counts in zip(
+            table.discrete.tolist(), parts.levels, parts.overall, everything, strict=True
+        ):
             if d in rest:
-                with np.errstate(divide="ignore"):
-                    rows += np.append(np.log(np.where(overall > 0, overall, 1.0)), 0.0)[codes]
-                n_parameters += int((overall > 0).sum()) - 1
-        price = 0.5 * n_parameters * math.log(table.total) / table.total
-        return table.mass * (rows - price), n_parameters
+                log_shares = np.log(np.where(overall > 0, overall, 1.0))
+                rows += np.append(log_shares, 0.0)[codes]
+                levels += float(counts[0] @ log_shares) - float(log_marginals(counts, overall)[0])
+        price = 0.5 * n_parameters * math.log(table.total) + levels
+        return table.mass * (rows - price / table.total), n_parameters
 
 
 def _bic(log_densities: FloatArray, n_parameters: int) -> float:

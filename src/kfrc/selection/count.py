@@ -11,13 +11,14 @@ import numpy as np
 
 from kfrc.columns import Rows, Table
 from kfrc.existence import LEVEL, test_existence
+from kfrc.gram import places_of
 from kfrc.judges import DensityJudge, Judge
 from kfrc.relational import Start
 from kfrc.screening import Screen
 from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
 from kfrc.selection.densities import beats_mixture, count_by_density
 from kfrc.selection.grid import Grid
-from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged, places_of
+from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged
 from kfrc.selection.tuned_kernels import SearchOptions, propose, tune_kernels
 from kfrc.typing import BoolArray, FloatArray, IntArray, Progress
 

@@ -7,9 +7,6 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from kfrc.columns import Rows, Table
-from kfrc.gram import gram_family
-from kfrc.kernels.linear import Linear
 from kfrc.typing import FloatArray
 
 _RIDGE = 1e-3
@@ -34,16 +31,6 @@ def deepest_bridge(X: FloatArray, posterior: FloatArray) -> float:
     (True, True)
     """
     return float(bridges(X, posterior).max())
-
-
-def places_of(X: Rows) -> FloatArray:
-    """Rows as points: numbers as they are, of a table the features of its linear kernel, blanks at the center."""
-    if not isinstance(X, Table):
-        return X
-    gram = gram_family(X, Linear()).at(np.ones(X.shape[1]))
-    blocks = gram.feature_blocks()
-    assert blocks is not None  # sums over columns have features
-    return np.vstack([features for _, features in blocks])
 
 
 def bridges(X: FloatArray, posterior: FloatArray) -> FloatArray:
