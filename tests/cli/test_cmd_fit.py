@@ -85,7 +85,7 @@ def test_rows_with_missing_values_are_left_out_or_refused(run, iris_frame, tmp_p
     frame = iris_frame.drop(columns="species")
     frame.iloc[[4, 70], 1] = np.nan
     frame.to_csv(tmp_path / "gaps.csv", index=False)
-    ended = run("fit", tmp_path / "gaps.csv", "-c", 3, "-o", tmp_path / "out", *LIGHT)
+    ended = run("fit", tmp_path / "gaps.csv", "-c", 3, "-o", tmp_path / "out", "--missing", "drop", *LIGHT)
     assert "2 of 150 rows have missing values (in 'sepal_width') and were left out" in ended.err
     found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)
     assert found["id"].tolist() == list(range(1, 151))

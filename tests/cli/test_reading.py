@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 LIGHT = ("--no-report", "--starts", "1")
+DROP = ("--missing", "drop")
 
 
 def as_text(path):
@@ -27,7 +28,7 @@ def gaps_csv(iris_frame, tmp_path):
 
 
 def test_every_row_is_in_the_memberships_with_a_reason(run, gaps_csv, tmp_path):
-    ended = run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", "--json", *LIGHT)
+    ended = run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", "--json", *DROP, *LIGHT)
     found = as_text(tmp_path / "out" / "memberships.csv")
     assert list(found.columns) == ["id", "label", "cluster_0", "cluster_1", "cluster_2", "left_out"]
     assert found["id"].tolist() == [f"{k:04d}" for k in range(50)]
@@ -45,7 +46,7 @@ def test_every_row_is_in_the_memberships_with_a_reason(run, gaps_csv, tmp_path):
 
 
 def test_every_new_row_is_in_the_prediction_with_a_reason(run, gaps_csv, tmp_path):
-    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *LIGHT)
+    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *DROP, *LIGHT)
     model = tmp_path / "out" / "model.skops"
     ended = run("predict", model, gaps_csv, "--id-column", "key", "-o", tmp_path / "new.csv")
     assert "2 of 50 rows have missing values" in ended.err
@@ -64,7 +65,7 @@ def test_every_new_row_is_in_the_prediction_with_a_reason(run, gaps_csv, tmp_pat
 
 
 def test_rows_are_predicted_however_many_others_are_incomplete(run, gaps_csv, iris_frame, tmp_path):
-    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *LIGHT)
+    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *DROP, *LIGHT)
     frame = iris_frame.head(6).copy()
     frame.iloc[:5, 0] = np.nan
     frame.to_csv(tmp_path / "new.csv", index=False)

@@ -21,8 +21,7 @@ from kfrc_app.facts.fit import Fit
 from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.stability import Stability
 from kfrc_app.facts.table import TableFacts
-from kfrc_app.facts.text import DASH, count, number, shortened, words
-from kfrc_app.facts.typical import percent
+from kfrc_app.facts.text import DASH, count, number, percent, shortened, words
 from kfrc_app.facts.verdicts import HIGH, LOW, MEMBERSHIP, STANDS_OUT
 from kfrc_app.tables import Kind
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
+
+from kfrc.clusterers import FuzzyClusterer
+from kfrc_app.facts.agreement import Labels
 from kfrc_app.tables import FittedColumn, Kind, Missing
 
 
@@ -15,7 +20,7 @@ def fitted_columns(model: Any) -> dict[str, FittedColumn]:
     model : FuzzyClusterer
         Fitted.
     """
-    schema = getattr(model, "schema_", None)
+    schema = getattr(model, "_schema", None)
     if schema is None:
         return {}
     names = [str(title) for title in schema.titles]
@@ -29,6 +34,22 @@ def missing_in_new_rows(model: Any) -> Missing:
     """What happens to new rows with gaps: what the model does with them; they are left out if it takes none."""
     treatment = getattr(model, "missing", None)
     return Missing(treatment) if treatment in (Missing.PARTIAL, Missing.LEVEL) else Missing.DROP
+
+
+def blank_is_level(model: Any) -> bool:
+    """Whether a model takes a blank for a level of its own."""
+    return bool(getattr(model, "missing", None) == Missing.LEVEL)
+
+
+def check_shapes(model: FuzzyClusterer, data: pd.DataFrame, ids: Sequence[str], labels: Labels | None) -> None:
+    """Refuse data that a model was not fitted on."""
+    n_rows, n_columns = len(model.memberships_), int(model.n_features_in_)
+    fitted = f"but the model was fitted on data of shape {(n_rows, n_columns)}"
+    for what, length in (("data", len(data)), ("ids", len(ids)), ("labels", n_rows if labels is None else len(labels))):
+        if length != n_rows:
+            raise ValueError(f"{what} has {length} rows, {fitted}")
+    if data.shape[1] != n_columns:
+        raise ValueError(f"data has {data.shape[1]} columns, {fitted}")
 
 
 def _kind(column: Any) -> Kind:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from kfrc import KFRC
+from kfrc.columns import Table
 from kfrc.gram import DenseGram, Gram, gram_family
 from kfrc.spectrum import Spectrum
 from kfrc.typing import FloatArray, IntArray
@@ -58,8 +61,11 @@ def fitted_gram(model: KFRC, X: FloatArray | pd.DataFrame, rows: IntArray, weigh
     """
     if model.space_ is None or model.kernel_ is None:
         return DenseGram(np.asarray(X)[np.ix_(rows, rows)])
-    part = X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
-    return gram_family(model.space_.standardize(part), model.kernel_).at(model.space_.bandwidths)
+    values = model._rows(X.iloc[rows]) if isinstance(X, pd.DataFrame) else X[rows]
+    seen = model.space_.standardize(values)
+    if weights is not None and isinstance(seen, Table):
+        seen = replace(seen, weights=weights[rows])
+    return gram_family(seen, model.kernel_).at(model.space_.bandwidths)
 
 
 def sphere_coordinates(spectrum: Spectrum) -> FloatArray:
@@ -82,6 +88,10 @@ def sphere_coordinates(spectrum: Spectrum) -> FloatArray:
     coordinates = np.zeros((n_samples, 3))
     scale = np.sqrt(n_samples * np.maximum(spectrum.eigenvalues[:n_axes], 0.0))
     coordinates[:, :n_axes] = spectrum.eigenvectors[:, :n_axes] * scale
+    if spectrum.row_weights is not None:
+        # Entries grow with the weight of a row, directions do not; a row that stands for none is at the center.
+        weights = spectrum.row_weights
+        coordinates *= np.where(weights > 0, 1.0 / np.sqrt(np.where(weights > 0, weights, 1.0)), 0.0)[:, None]
     longest = np.abs(coordinates).argmax(axis=0)
     coordinates *= np.where(coordinates[longest, np.arange(3)] < 0, -1.0, 1.0)
     lengths = np.linalg.norm(coordinates, axis=1, keepdims=True)

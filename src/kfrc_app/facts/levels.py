@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,12 @@ import pandas as pd
 from kfrc.typing import FloatArray
 from kfrc_app.facts.profiles import Profiles, Trait, strongest
 from kfrc_app.facts.table import TableColumn, as_numbers
-from kfrc_app.facts.text import clean, isolate
+from kfrc_app.facts.text import clean, isolate, percent
 from kfrc_app.facts.verdicts import NOTABLE_DIFFERENCE
 from kfrc_app.tables import Kind
+
+BLANK = "(blank)"
+"""What the level of blanks is called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +69,7 @@ class LevelShares:
         level = int(excess.argmax())
         if excess[level] < NOTABLE_DIFFERENCE:
             return None
-        share = f"{100 * self.shares[cluster, level]:.0f} %"
+        share = percent(self.shares[cluster, level])
         words = f"{isolate(self.column.name)} {isolate(clean(self.column.levels[level], 40))} ({share})"
         return Trait(float(excess[level]), words)
 
@@ -84,6 +87,8 @@ def level_shares(
     columns: Sequence[TableColumn],
     positions: Sequence[int],
     weights: FloatArray | None = None,
+    *,
+    blank_is_level: bool = False,
 ) -> tuple[LevelShares, ...]:
     """Shares of the levels in every cluster.
 
@@ -97,6 +102,8 @@ def level_shares(
     positions : sequence of int
         Those to describe; columns without levels are passed over.
     weights : ndarray of shape (n_samples,), optional
+    blank_is_level : bool, default=False
+        Whether a blank counts as one more level.
 
     Examples
     --------
@@ -112,13 +119,17 @@ def level_shares(
     groups = [rows, *(rows * memberships.T)]
     found = []
     for j in positions:
-        if not columns[j].levels:
+        column = columns[j]
+        if not column.levels:
             continue
         codes = as_numbers(data.iloc[:, j])
+        if blank_is_level and column.n_missing:
+            codes = np.where(np.isnan(codes), len(column.levels), codes)
+            column = replace(column, levels=(*column.levels, BLANK))
         known = ~np.isnan(codes)
-        levels, n_levels = codes[known].astype(np.intp), len(columns[j].levels)
+        levels, n_levels = codes[known].astype(np.intp), len(column.levels)
         shares = _shares(np.array([np.bincount(levels, group[known], n_levels) for group in groups]))
-        found.append(LevelShares(columns[j], j, shares[0], shares[1:]))
+        found.append(LevelShares(column, j, shares[0], shares[1:]))
     return tuple(found)
 
 

@@ -31,6 +31,7 @@ from kfrc_app.facts.clusters import (
 )
 from kfrc_app.facts.confidence import Trust, trust_facts
 from kfrc_app.facts.fit import Fit, fit_facts, remarks
+from kfrc_app.facts.fitted import blank_is_level, check_shapes
 from kfrc_app.facts.geometry import fitted_gram, sample_rows, sphere_coordinates
 from kfrc_app.facts.importance import Importance, importance
 from kfrc_app.facts.levels import LevelShares, description, level_shares
@@ -250,7 +251,14 @@ class Facts:
         """Shares of levels in the clusters, for the most important columns that have levels."""
         if self.table is None:
             return ()
-        return level_shares(self.data, self.model.memberships_, self.table.columns, self._profiled, self.weights)
+        return level_shares(
+            self.data,
+            self.model.memberships_,
+            self.table.columns,
+            self._profiled,
+            self.weights,
+            blank_is_level=blank_is_level(self.model),
+        )
 
     @cached_property
     def typical(self) -> tuple[TypicalColumn, ...]:
@@ -371,7 +379,7 @@ def summarize(
     frame = typed_frame(data, getattr(model, "feature_names_in_", None))
     row_ids = tuple(str(name) for name in (frame.index if ids is None else ids))
     known = None if labels is None else tuple(labels)
-    _check_shapes(model, frame, row_ids, known)
+    check_shapes(model, frame, row_ids, known)
     return Facts(
         model=model,
         data=frame,
@@ -387,13 +395,3 @@ def summarize(
         max_points=max_points,
         n_eigenvalues=n_eigenvalues,
     )
-
-
-def _check_shapes(model: FuzzyClusterer, data: pd.DataFrame, ids: Sequence[str], labels: Labels | None) -> None:
-    n_rows, n_columns = len(model.memberships_), int(model.n_features_in_)
-    fitted = f"but the model was fitted on data of shape {(n_rows, n_columns)}"
-    for what, length in (("data", len(data)), ("ids", len(ids)), ("labels", n_rows if labels is None else len(labels))):
-        if length != n_rows:
-            raise ValueError(f"{what} has {length} rows, {fitted}")
-    if data.shape[1] != n_columns:
-        raise ValueError(f"data has {data.shape[1]} columns, {fitted}")

@@ -11,6 +11,8 @@ DASH = "–"
 """Stands for a number that is not there."""
 
 _MAX_NAME = 120
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_LEAST_SHARE = 0.005
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _TURNING = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
 
@@ -52,6 +54,20 @@ def number(value: float | None, digits: int = 4) -> str:
     if 10**digits <= abs(value) < 1e9:
         return f"{value:,.0f}"
     return f"{value:.{digits}g}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, on one line; what is there but less than half a percent is not called none.
+
+    Examples
+    --------
+    >>> from kfrc_app.facts.text import percent
+    >>> [percent(share).split() for share in (0.937, 0.001, 0.0)]
+    [['94', '%'], ['<', '1', '%'], ['0', '%']]
+    """
+    if not math.isfinite(share):
+        return DASH
+    return f"<{_NO_BREAK}1{_NO_BREAK}%" if 0 < share < _LEAST_SHARE else f"{100 * share:.0f}{_NO_BREAK}%"
 
 
 def count(n: int, noun: str) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from kfrc_app.facts.levels import LevelShares
 from kfrc_app.facts.profiles import Profiles
-from kfrc_app.facts.text import DASH, clean
+from kfrc_app.facts.text import DASH, clean, percent
 from kfrc_app.tables import Kind
 
-_MAX_LEVEL = 60
+_MAX_LEVEL = 40
 """Characters of a level that are shown."""
 
 _MAX_LIFT = 10.0
@@ -87,31 +87,14 @@ def lift_text(lift: float) -> str:
     return f"×{lift:.1f}" if lift < _MAX_LIFT else f"×{lift:.0f}"
 
 
-def percent(share: float) -> str:
-    """A share in percent; what is there but less than half a percent is not called none.
-
-    Examples
-    --------
-    >>> from kfrc_app.facts.typical import percent
-    >>> percent(0.937), percent(0.001), percent(0.0)
-    ('94 %', '< 1 %', '0 %')
-    """
-    if not math.isfinite(share):
-        return DASH
-    return "< 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
 def _medians(profiles: Profiles) -> list[TypicalColumn]:
     columns = []
     for k, column in enumerate(profiles.columns):
         values = []
         for median, difference in zip(profiles.medians[:, k], profiles.differences[:, k], strict=True):
             known = math.isfinite(difference)
-            values.append(
-                TypicalValue(
-                    column.show(median), f"{difference:+.1f}" if known else "", float(difference) if known else None
-                )
-            )
+            detail = f"{round(difference, 1) + 0.0:+.1f}" if known else ""
+            values.append(TypicalValue(column.show(median), detail, float(difference) if known else None))
         columns.append(TypicalColumn(column.name, column.kind, column.show(profiles.overall[k]), tuple(values)))
     return columns
 

@@ -15,9 +15,10 @@ import numpy as np
 
 import kfrc
 from kfrc_app.facts import Facts
+from kfrc_app.facts.fitted import blank_is_level
 from kfrc_app.facts.palette import cluster_colors
-from kfrc_app.facts.text import DASH, clean, count, number, plain, words
-from kfrc_app.facts.typical import level_name, lift_text, percent
+from kfrc_app.facts.text import DASH, clean, count, number, percent, plain, words
+from kfrc_app.facts.typical import level_name, lift_text
 from kfrc_app.facts.verdicts import FEW_ROWS, FOUND_AGAIN, HIGH, LOW, STANDS_OUT
 from kfrc_app.report.charts import bar, path_chart, reliability_chart, sparkline
 from kfrc_app.report.pictures import picture_data
@@ -130,6 +131,7 @@ def _sections(facts: Facts) -> dict[str, Any]:
         ],
         "profiles": facts.typical,
         "levels": _levels(facts),
+        "blank_is_level": blank_is_level(facts.model),
         "n_level_columns": len(facts.levels),
         "mixed": facts.table is not None and not facts.table.is_plain,
         "missing": {} if facts.table is None else {column.name: column.missing for column in facts.table.incomplete},

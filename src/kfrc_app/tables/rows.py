@@ -97,7 +97,7 @@ def treat_missing(
     described = f"{incomplete.sum()} of {len(data)} rows have missing values (in {quoted(columns)})"
     if missing is Missing.ERROR:
         raise DataError(
-            f"{described}: fill them in, leave columns out with --drop, or use --missing partial, level or drop"
+            f"{described}: fill them in, leave columns out with --drop, or use --missing partial or --missing drop"
         )
     if missing is not Missing.DROP:
         notes.append(f"{described}: {_treatment(missing)}")

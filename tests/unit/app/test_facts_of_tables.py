@@ -109,7 +109,7 @@ def test_a_cluster_that_is_empty_has_no_typical_level():
     profiles = cluster_profiles(data[["x"]].to_numpy(), U, ["x"], columns=columns[1:])
     found = typical_columns(profiles, levels, ["c", "x"])
     assert [column.name for column in found] == ["c", "x"]
-    assert found[0].clusters[0].text == "a 67 %"
+    assert found[0].clusters[0].text == "a 67\N{NO-BREAK SPACE}%"
     assert [column.clusters[1].text for column in found] == [DASH, DASH]
 
 
@@ -126,7 +126,7 @@ def test_a_cluster_is_described_by_the_levels_it_has_in_excess():
     data = pd.DataFrame({"c": pd.Categorical(["a"] * 10 + ["b"] * 10), "same": pd.Categorical(["u", "v"] * 10)})
     U = np.eye(2)[np.repeat([0, 1], 10)]
     levels = level_shares(data, U, table_facts(data).columns, [0, 1])
-    assert description(None, levels, 0) == "c a (100 %)"
+    assert description(None, levels, 0) == "c a (100\N{NO-BREAK SPACE}%)"
     assert description(None, levels[1:], 0) == UNREMARKABLE
 
 
