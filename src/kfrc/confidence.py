@@ -12,12 +12,13 @@ from joblib import Parallel, delayed
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from kfrc._numerics import EIGENVALUE_FLOOR, as_generator, double_center, symmetrize
-from kfrc._validation import check_data, check_positive_int
+from kfrc._validation import as_array, check_data, check_positive_int, check_sample_weight
 from kfrc.clusterers import FuzzyClusterer
+from kfrc.columns import Table, library_of, raw_columns, table_of
 from kfrc.existence import test_existence as one_group_test
 from kfrc.metrics import adjusted_rand_score
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, IntArray, Progress, RandomStateLike
@@ -97,6 +98,7 @@ def assess(
     existence: bool = True,
     max_rows: int | None = None,
     progress: Progress | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Confidence:
     """Fit the whole procedure again on parts of the rows, and compare.
 
@@ -109,7 +111,7 @@ def assess(
     model : estimator
         A clusterer of this library or of scikit-learn. If it is fitted, it must be fitted on X; otherwise a clone is
         fitted first. The model itself is not changed.
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features) or table
         What the model was fitted on: a table, or a square matrix for a model of precomputed values.
     n_refits : int, default=20
     random_state : int, RandomState, Generator or None
@@ -124,6 +126,8 @@ def assess(
         of 40 times ``max_rows`` of them.
     progress : callable, optional
         Called with a text after each refit.
+    sample_weight : array-like of shape (n_samples,), optional
+        What the model was fitted with. Rows are drawn whatever their weights; refits and comparisons count them.
 
     Returns
     -------
@@ -152,8 +156,9 @@ def assess(
     >>> found.partition, found.clusters, found.rows.min()
     (1.0, array([1., 1., 1.]), np.float64(1.0))
     """
-    data = check_data(X)
-    n_samples = len(data)
+    data, is_table = _rows_of(X)
+    n_samples = _num_samples(data)
+    weights = check_sample_weight(sample_weight, n_samples)
     n_refits = check_positive_int(n_refits, "n_refits")
     limit = n_samples if max_rows is None else min(n_samples, check_positive_int(max_rows, "max_rows"))
     if limit < 2:
@@ -161,7 +166,7 @@ def assess(
     pairwise = _is_pairwise(model)
     if pairwise and data.shape[0] != data.shape[1]:
         raise ValueError(f"X must be square for a model of precomputed values, got shape {data.shape}")
-    reference = _reference(model, data)
+    reference = _reference(model, data, weights)
     rng = as_generator(random_state)
     # All chance is drawn here, so that the result does not depend on which process runs which refit.
     n_rows = min(limit, max(2, round(SHARE_OF_ROWS * limit)))
@@ -174,16 +179,20 @@ def assess(
     if existence:
         rows = np.sort(rng.choice(n_samples, size=limit, replace=False))
         seed = int(rng.integers(_LARGEST_SEED))
-        table = _coordinates(model, data[np.ix_(rows, rows)]) if pairwise else data[rows]
+        table: Any
+        if is_table or (weights is not None and not pairwise):
+            table = _typed(model, _safe_indexing(data, rows), None if weights is None else weights[rows])
+        else:
+            table = _coordinates(model, data[np.ix_(rows, rows)]) if pairwise else data[rows]
         p_value = float(one_group_test(table, random_state=seed, n_jobs=n_jobs).p_value)
     blank = _blank(model)
     refits = []
-    tasks = (delayed(_refit)(blank, data, rows, seed, placed, pairwise) for rows, seed in draws)
+    tasks = (delayed(_refit)(blank, data, weights, rows, seed, placed, pairwise) for rows, seed in draws)
     for k, found in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(tasks), start=1):
         refits.append(found)
         if progress is not None:
             progress(f"refit {k} of {n_refits}")
-    comparisons = [_compare(reference, found) for found in refits]
+    comparisons = [_compare(reference, found, weights) for found in refits]
     agreements = np.array([found.agreement for found in comparisons])
     return Confidence(
         partition=float(agreements.mean()),
@@ -228,14 +237,32 @@ class _Comparison:
     stays: BoolArray
 
 
-def _reference(model: Any, X: FloatArray) -> _Reference:
+def _rows_of(X: Any) -> tuple[Any, bool]:
+    """Rows that can be taken by their positions, and whether they are more than complete numbers."""
+    if library_of(X) is not None and any(column.kind != "numeric" for column in raw_columns(X)):
+        return X, True
+    array = as_array(X, "X") if not isinstance(X, np.ma.MaskedArray) else np.ma.filled(X.astype(np.float64), np.nan)
+    if array.ndim == 2 and array.dtype.kind == "f" and np.isnan(array).any():
+        return X, True
+    return check_data(X), False
+
+
+def _typed(model: Any, X: Any, weights: FloatArray | None) -> Table:
+    """Rows in the types that the model was told."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit has named what is left out
+        types, missing = getattr(model, "column_types", None), getattr(model, "missing", "partial")
+        return table_of(X, types, missing=missing, sample_weight=weights)
+
+
+def _reference(model: Any, X: Any, weights: FloatArray | None) -> _Reference:
     try:
         check_is_fitted(model)
     except NotFittedError:
-        model = _quietly_fitted(_blank(model), X)
+        model = _quietly_fitted(_blank(model), X, weights)
     labels = _labels_of(model, X)
-    if len(labels) != len(X):
-        raise ValueError(f"the model was fitted on {len(labels)} rows, X has {len(X)}")
+    if len(labels) != _num_samples(X):
+        raise ValueError(f"the model was fitted on {len(labels)} rows, X has {_num_samples(X)}")
     if labels.min() < 0:
         raise ValueError("some rows have no cluster (a negative label): only clusterings of all rows can be assessed")
     memberships = getattr(model, "memberships_", None)
@@ -248,7 +275,7 @@ def _collapsed(model: Any) -> bool:
     return getattr(model, "status_", None) == "collapsed"
 
 
-def _labels_of(model: Any, X: FloatArray) -> IntArray:
+def _labels_of(model: Any, X: Any) -> IntArray:
     """Clusters of the fitted rows; a pipeline has them through ``predict`` only."""
     return np.asarray(model.labels_ if hasattr(model, "labels_") else model.predict(X))
 
@@ -269,22 +296,25 @@ def _is_pairwise(model: Any) -> bool:
     )
 
 
-def _quietly_fitted(model: Any, X: FloatArray) -> Any:
+def _quietly_fitted(model: Any, X: Any, weights: FloatArray | None) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(X)
+        return model.fit(X) if weights is None else model.fit(X, sample_weight=weights)
 
 
-def _refit(blank: Any, X: FloatArray, rows: IntArray, seed: int, placed: IntArray, pairwise: bool) -> _Refit:
+def _refit(
+    blank: Any, X: Any, weights: FloatArray | None, rows: IntArray, seed: int, placed: IntArray, pairwise: bool
+) -> _Refit:
     """One refit, and the clusters of the rows to be placed if it can predict them, else of those it saw."""
     model = clone(blank)
     states = [name for name in model.get_params() if name.split("__")[-1] == "random_state"]
     model.set_params(**dict.fromkeys(states, seed))
     start = model.get_params(deep=False).get("init")
-    if isinstance(model, FuzzyClusterer) and isinstance(start, np.ndarray) and len(start) == len(X):
+    if isinstance(model, FuzzyClusterer) and isinstance(start, np.ndarray) and len(start) == _num_samples(X):
         model.set_params(init=start[rows])
     try:
-        _quietly_fitted(model, X[np.ix_(rows, rows)] if pairwise else X[rows])
+        seen_rows = X[np.ix_(rows, rows)] if pairwise else _safe_indexing(X, rows)
+        _quietly_fitted(model, seen_rows, None if weights is None else weights[rows])
     except ValueError:
         return _Refit(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
     seen, labels = _placed(model, X, rows, placed, pairwise)
@@ -292,36 +322,40 @@ def _refit(blank: Any, X: FloatArray, rows: IntArray, seed: int, placed: IntArra
     return _Refit(seen, np.unique(labels, return_inverse=True)[1])
 
 
-def _placed(model: Any, X: FloatArray, rows: IntArray, placed: IntArray, pairwise: bool) -> tuple[IntArray, IntArray]:
+def _placed(model: Any, X: Any, rows: IntArray, placed: IntArray, pairwise: bool) -> tuple[IntArray, IntArray]:
     """The rows that a refit can place, and where it places them."""
     if hasattr(model, "predict"):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return placed, np.asarray(model.predict(X[np.ix_(placed, rows)] if pairwise else X[placed]))
+                return placed, np.asarray(
+                    model.predict(X[np.ix_(placed, rows)] if pairwise else _safe_indexing(X, placed))
+                )
         except ValueError:
             # A Gram matrix with a varying diagonal, for one, says too little of rows that were not fitted.
             pass
     return rows, np.asarray(model.labels_)
 
 
-def _compare(reference: _Reference, refit: _Refit) -> _Comparison:
+def _compare(reference: _Reference, refit: _Refit, weights: FloatArray | None) -> _Comparison:
     n_samples = len(reference.labels)
     if refit.n_clusters == 0 or reference.collapsed:
         nothing = np.zeros(n_samples, dtype=bool)
         return _Comparison(0.0, np.zeros(reference.n_clusters), ~nothing, nothing)
     labels = reference.labels[refit.rows]
+    counted = None if weights is None else weights[refit.rows]
     overlap = np.zeros((reference.n_clusters, refit.n_clusters))
-    np.add.at(overlap, (labels, refit.labels), 1)
+    np.add.at(overlap, (labels, refit.labels), 1 if counted is None else counted)
     union = overlap.sum(axis=1)[:, None] + overlap.sum(axis=0) - overlap
-    similarity = overlap / union
+    similarity = overlap / (union if counted is None else np.where(union > 0, union, 1.0))
     partner = np.full(reference.n_clusters, -1)
     matched = linear_sum_assignment(similarity, maximize=True)
     partner[matched[0]] = matched[1]
     seen, stays = np.zeros(n_samples, dtype=bool), np.zeros(n_samples, dtype=bool)
     seen[refit.rows] = True
     stays[refit.rows] = partner[labels] == refit.labels
-    return _Comparison(float(adjusted_rand_score(labels, refit.labels)), similarity.max(axis=1), seen, stays)
+    agreement = float(adjusted_rand_score(labels, refit.labels, sample_weight=counted))
+    return _Comparison(agreement, similarity.max(axis=1), seen, stays)
 
 
 def _row_shares(reference: _Reference, comparisons: Iterable[_Comparison]) -> FloatArray:

@@ -12,7 +12,7 @@ from scipy.stats import pearson3, rankdata
 
 from kfrc._numerics import double_center
 from kfrc._registry import Registered
-from kfrc.columns import Rows, Table
+from kfrc.columns import Rows, Table, thinned_rows
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _MAX_LOG = 300.0
@@ -137,10 +137,10 @@ class DependenceScreen(Screen, name="dependence"):
         if n_features > self.max_columns:
             return NoScreen().examine(X)
         n_rows = min(self.max_rows, int(np.sqrt(_MAX_ENTRIES / n_features)))
-        if isinstance(X, Table) and X.weights is not None:
-            X = replace(X[_rows_by_weight(X.weights, n_rows)], weights=None)
+        if isinstance(X, Table):
+            X = replace(X[thinned_rows(X, n_rows)], weights=None)
         elif n_samples > n_rows:
-            X = X[np.linspace(0, n_samples - 1, n_rows).astype(int)]
+            X = X[thinned_rows(X, n_rows)]
         if n_features < 2 or len(X) < _LEAST_ROWS:
             return Screening(np.zeros((n_features, n_features)), self.threshold)
         if isinstance(X, Table):
@@ -182,14 +182,6 @@ def _minus_log_p_of_table(table: Table, bandwidth: float) -> FloatArray:
             kernel = _centered_kernel(normal_scores(x[:, None])[:, 0], bandwidth)
         kernels[d][np.ix_(known, known)] = kernel
     return _minus_log_p_of_kernels(kernels, [bytes([d % 256, d // 256]) for d in range(n_features)])
-
-
-def _rows_by_weight(weights: FloatArray, most: int) -> IntArray:
-    """Rows as often as their weights say, evenly thinned to at most ``most``."""
-    n_rows = max(1, min(most, round(float(weights.sum()))))
-    ends = np.cumsum(weights)
-    places = (np.arange(n_rows) + 0.5) / n_rows * ends[-1]
-    return np.minimum(np.searchsorted(ends, places), len(weights) - 1)
 
 
 def _minus_log_p_of_kernels(kernels: FloatArray, same: list[bytes]) -> FloatArray:

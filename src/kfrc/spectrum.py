@@ -14,6 +14,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE, check_memory
 from kfrc._validation import check_bandwidths, check_data, check_positive_int
+from kfrc.columns import Table
 from kfrc.exceptions import ApproximationWarning, KFRCError
 from kfrc.gram import Gram, gram_family
 from kfrc.kernels import Kernel, SymmetricLowRank
@@ -104,7 +105,7 @@ class Spectrum:
 
 
 def leading_spectrum(
-    X: ArrayLike,
+    X: ArrayLike | Table,
     bandwidths: ArrayLike,
     *,
     kernel: str | Kernel = "sum",
@@ -117,8 +118,9 @@ def leading_spectrum(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Used as it is; standardize first if the columns have different units.
+    X : array-like of shape (n_samples, n_features) or Table
+        Used as it is; standardize first if the columns have different units. :func:`kfrc.columns.table_of` makes a
+        table of columns of any type, blanks and weights.
     bandwidths : array-like of shape (n_features,) or float
         θ, one per feature.
     kernel : {"sum", "product", "linear"} or Kernel, default="sum"
@@ -148,7 +150,7 @@ def leading_spectrum(
     >>> leading_spectrum(X, [0.5, 1, 5, 0.5], n_eigenvalues=2).eigenvalues.round(3)
     array([0.369, 0.191])
     """
-    X = check_data(X)
+    X = X if isinstance(X, Table) else check_data(X)
     bandwidths = check_bandwidths(bandwidths, X.shape[1])
     n_eigenvalues = check_positive_int(n_eigenvalues, "n_eigenvalues")
     if n_eigenvalues > len(X):

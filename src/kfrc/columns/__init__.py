@@ -2,8 +2,8 @@
 
 from kfrc.columns.base import Column
 from kfrc.columns.frames import library_of, raw_columns, titles_of
-from kfrc.columns.schema import DROP, MISSING, Schema
-from kfrc.columns.table import Rows, Table, log_deviations, on_columns, values_of, weights_of
+from kfrc.columns.schema import DROP, MISSING, Schema, table_of
+from kfrc.columns.table import Rows, Table, log_deviations, on_columns, thinned_rows, values_of, weights_of
 from kfrc.columns.types import MAX_LEVELS, Cyclic, Date, Nominal, Numeric, Ordinal
 
 __all__ = [
@@ -23,6 +23,8 @@ __all__ = [
     "log_deviations",
     "on_columns",
     "raw_columns",
+    "table_of",
+    "thinned_rows",
     "titles_of",
     "values_of",
     "weights_of",

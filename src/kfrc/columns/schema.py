@@ -11,6 +11,7 @@ import numpy as np
 
 from kfrc.columns.base import Column, is_blank
 from kfrc.columns.frames import RawColumn, raw_columns
+from kfrc.columns.table import Table
 from kfrc.columns.types import MAX_LEVELS
 from kfrc.exceptions import LeftOutColumnWarning, UnseenCategoryWarning
 from kfrc.typing import FloatArray, IntArray
@@ -140,6 +141,51 @@ class Schema:
         for position, column in zip(self.positions.tolist(), self.columns, strict=True):
             found[self.titles[position]] = column.name
         return found
+
+
+def table_of(
+    X: Any,
+    column_types: Mapping[Any, Any] | None = None,
+    *,
+    missing: str = "partial",
+    sample_weight: FloatArray | None = None,
+) -> Table:
+    """A table of pandas, polars or Arrow, or an array with NaN, in standard units: what the computing functions take.
+
+    Parameters
+    ----------
+    X : table or array of shape (n_rows, n_columns)
+    column_types : mapping, optional
+        See :class:`kfrc.KFRC`.
+    missing : {"partial", "level", "error"}, default="partial"
+    sample_weight : ndarray of shape (n_rows,), optional
+        How many rows each row stands for.
+
+    Returns
+    -------
+    Table
+        Of the columns that vary.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.columns import table_of
+    >>> from kfrc.spectrum import leading_spectrum
+    >>> X = np.array([[1.0, 0.0], [2.0, np.nan], [8.0, 1.0], [9.0, 1.0]])
+    >>> table = table_of(X, {1: "nominal"})
+    >>> [column.name for column in table.columns], int((~table.observed).sum())
+    (['numeric', 'nominal'], 1)
+    >>> leading_spectrum(table, 1.0, n_eigenvalues=1).eigenvalues.round(3)
+    array([0.914])
+    """
+    schema = Schema.learn(X, column_types, missing)
+    codes = schema.encode(X)[:, schema.positions]
+    varying = [j for j, column in enumerate(schema.columns) if column.varies(codes[:, j])]
+    if not varying:
+        raise ValueError("no column of X varies: there is nothing to cluster by")
+    columns = tuple(schema.columns[j].scaled(codes[:, j], sample_weight) for j in varying)
+    values = [column.standardize(codes[:, j]) for j, column in zip(varying, columns, strict=True)]
+    return Table(np.column_stack(values), columns, sample_weight)
 
 
 def _learn(raw: RawColumn, asked: Any, reasons: dict[Any, str]) -> Column | None:

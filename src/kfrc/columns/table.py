@@ -97,3 +97,14 @@ def on_columns(X: Rows, columns: IntArray) -> Rows:
 def log_deviations(X: Rows) -> FloatArray:
     """Log standard deviations of the columns; those of a table have the unit one already."""
     return np.zeros(X.shape[1]) if isinstance(X, Table) else np.log(X.std(axis=0, ddof=1))
+
+
+def thinned_rows(X: Rows, most: int) -> IntArray:
+    """Rows as often as their weights say, evenly thinned to at most ``most``."""
+    weights = weights_of(X)
+    if weights is None:
+        return np.arange(len(X)) if len(X) <= most else np.linspace(0, len(X) - 1, most).astype(np.int64)
+    n_rows = max(1, min(most, round(float(weights.sum()))))
+    ends = np.cumsum(weights)
+    places = (np.arange(n_rows) + 0.5) / n_rows * ends[-1]
+    return np.minimum(np.searchsorted(ends, places), len(weights) - 1)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -12,8 +13,10 @@ from scipy.stats import rankdata
 
 from kfrc._numerics import as_generator
 from kfrc._validation import check_data, check_positive_int
+from kfrc.columns import Table, thinned_rows
 from kfrc.existence.one_group import OneGroup
 from kfrc.existence.statistic import grouping
+from kfrc.existence.tables import OneGroupTable, grouping_of_table
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 N_DRAWS = 59
@@ -52,7 +55,7 @@ class Existence:
 
 
 def test_existence(
-    X: ArrayLike,
+    X: ArrayLike | Table,
     *,
     n_draws: int = N_DRAWS,
     random_state: RandomStateLike = None,
@@ -67,8 +70,9 @@ def test_existence(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Numbers in any units. Columns that do not vary are left out.
+    X : array-like of shape (n_samples, n_features) or Table
+        Numbers in any units. Columns that do not vary are left out. A table of any type is compared with draws in which
+        levels are cuts of correlated normal variables, and by mixtures of two and three components only.
     n_draws : int
         Tables to draw at most.
     random_state : int, RandomState, Generator or None
@@ -102,19 +106,29 @@ def test_existence(
     >>> test_existence(X, n_draws=19, random_state=0).p_value
     0.05
     """
-    X = check_data(X)
     n_draws = check_positive_int(n_draws, "n_draws")
     rng = as_generator(random_state)
-    if len(X) > _MAX_ROWS:
-        X = X[np.sort(rng.choice(len(X), _MAX_ROWS, replace=False))]
-    X = _canonical(X)
-    if len(X) < _MIN_ROWS or X.shape[1] == 0:
-        return Existence(1.0, 0.0, np.empty(0), 0)
-    statistic, null = grouping(X), OneGroup.fit(X)
+    measure: Callable[[Any], float]
+    null: OneGroup | OneGroupTable
+    if isinstance(X, Table):
+        rows = replace(X[thinned_rows(X, _MAX_ROWS)], weights=None)
+        if len(rows) < _MIN_ROWS:
+            return Existence(1.0, 0.0, np.empty(0), 0)
+        n_samples, measure, null = len(rows), grouping_of_table, OneGroupTable.fit(rows)
+        statistic = measure(rows)
+    else:
+        X = check_data(X)
+        if len(X) > _MAX_ROWS:
+            X = X[np.sort(rng.choice(len(X), _MAX_ROWS, replace=False))]
+        X = _canonical(X)
+        if len(X) < _MIN_ROWS or X.shape[1] == 0:
+            return Existence(1.0, 0.0, np.empty(0), 0)
+        n_samples, measure, null = len(X), grouping, OneGroup.fit(X)
+        statistic = measure(X)
     stop = max(1, math.floor(LEVEL * (n_draws + 1)))
     draws: list[float] = []
     beyond = 0
-    for value in _evaluate(null, len(X), rng.spawn(n_draws), n_jobs):
+    for value in _evaluate(null, measure, n_samples, rng.spawn(n_draws), n_jobs):
         draws.append(value)
         beyond += value >= statistic
         if progress is not None:
@@ -138,12 +152,16 @@ def _canonical(X: FloatArray) -> FloatArray:
 
 
 def _evaluate(
-    null: OneGroup, n_samples: int, generators: list[np.random.Generator], n_jobs: int | None
+    null: OneGroup | OneGroupTable,
+    measure: Callable[[Any], float],
+    n_samples: int,
+    generators: list[np.random.Generator],
+    n_jobs: int | None,
 ) -> Iterator[float]:
     """Statistics of draws, in the order of their generators."""
 
     def evaluate(rng: np.random.Generator) -> float:
-        return grouping(null.draw(n_samples, rng))
+        return measure(null.draw(n_samples, rng))
 
     workers = effective_n_jobs(n_jobs)
     if workers == 1:

@@ -194,9 +194,12 @@ def count_clusters(
         opinions=tuple(found),
         largest=numbers[-1],
     )
-    if isinstance(standardized, Table):
-        return count
-    if judge.has_density and grid.may_change_kernel and count.cuts_what_hangs_together:
+    if (
+        judge.has_density
+        and grid.may_change_kernel
+        and count.cuts_what_hangs_together
+        and not isinstance(standardized, Table)
+    ):
         dense, mixture = count_by_density(evidence, found, DensityJudge()), found[int(count.tolerated.argmax())]
         if dense is not None and (
             _joins_what_hangs_together(dense, mixture, standardized) or beats_mixture(evidence, dense.columns, mixture)
