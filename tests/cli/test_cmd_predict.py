@@ -53,11 +53,24 @@ def test_a_single_new_row_is_enough(run, fitted, iris_frame, tmp_path):
     assert sum(document["memberships"][0]) == pytest.approx(1)
 
 
-def test_incomplete_rows_are_left_out(run, fitted, iris_frame, tmp_path):
+def test_what_is_known_of_incomplete_rows_is_used(run, fitted, iris_frame, tmp_path):
+    frame = iris_frame.head(5).copy()
+    frame.iloc[1, 0] = np.nan
+    frame.iloc[2, :4] = np.nan
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    document = run("predict", fitted[0], tmp_path / "new.csv", "--json").document
+    assert document["ids"] == ["1", "2", "3", "4", "5"]
+    assert document["labels"][:2] == [0, 0]
+    assert max(document["memberships"][2]) < 0.9
+    assert any("nothing is known of row '3'" in note for note in document["notes"])
+
+
+def test_incomplete_rows_are_left_out_if_they_were_in_the_fit(run, iris_csv, iris_frame, tmp_path):
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "fit", "--missing", "drop", *LIGHT)
     frame = iris_frame.head(5).copy()
     frame.iloc[1, 0] = np.nan
     frame.to_csv(tmp_path / "new.csv", index=False)
-    ended = run("predict", fitted[0], tmp_path / "new.csv", "--json")
+    ended = run("predict", tmp_path / "fit" / "model.skops", tmp_path / "new.csv", "--json")
     assert ended.document["ids"] == ["1", "2", "3", "4", "5"]
     assert [label is None for label in ended.document["labels"]] == [False, True, False, False, False]
 

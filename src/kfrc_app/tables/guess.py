@@ -47,11 +47,12 @@ def kind_of_numbers(values: FloatArray) -> Kind:
     known = values[~np.isnan(values)]
     if len(np.unique(known[: USES * MAX_SCALE])) > MAX_SCALE:  # most columns end here, before all rows are sorted
         return Kind.NUMERIC
-    distinct = np.unique(known)
+    distinct, uses = np.unique(known, return_counts=True)
     if not 2 <= len(distinct) <= MAX_SCALE or len(known) < USES * len(distinct):
         return Kind.NUMERIC
     if len(distinct) == 2:
-        return Kind.NOMINAL
+        # A value that stands alone is a far one, which the fit has its own way to treat.
+        return Kind.NOMINAL if uses.min() > 1 else Kind.NUMERIC
     follow_each_other = np.array_equal(distinct, distinct[0] + np.arange(len(distinct)))
     return Kind.ORDINAL if follow_each_other and float(distinct[0]).is_integer() else Kind.NUMERIC
 

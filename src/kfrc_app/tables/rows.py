@@ -126,7 +126,7 @@ def _note_empty(absent: pd.DataFrame, ids: NDArray[Any], missing: Missing, notes
         one = len(empty) == 1
         notes.append(
             f"nothing is known of row{'' if one else 's'} {quoted(empty.tolist(), _SHOWN)}: "
-            f"{'it belongs' if one else 'they belong'} to every cluster alike"
+            f"{'its' if one else 'their'} memberships say nothing"
         )
 
 

@@ -93,6 +93,11 @@ def test_complete_numbers_stay_what_they_are(tmp_path):
     assert (table.notes, table.weights) == ((), None)
 
 
+def test_a_value_that_stands_alone_is_a_number(tmp_path):
+    column, _ = read(tmp_path, [0] * (N - 1) + [1])
+    assert kind_of(column) is Kind.NUMERIC
+
+
 def test_few_rows_are_no_evidence_for_levels(tmp_path):
     column, _ = read(tmp_path, cycle([0, 1], 12))
     assert kind_of(column) is Kind.NUMERIC
@@ -312,7 +317,7 @@ def test_what_is_missing_is_told_and_no_row_is_lost(tmp_path):
     table = read_table(str(tmp_path / "gaps.csv"), missing=Missing.PARTIAL)
     assert len(table.data) == 4
     assert "1 of 4 rows have missing values (in 'x', 'a', 'b'): what is known of them is used" in table.notes
-    assert "nothing is known of row '1': it belongs to every cluster alike" in table.notes
+    assert "nothing is known of row '1': its memberships say nothing" in table.notes
     assert any("a blank counts as a level" in note for note in read_table(path, missing=Missing.LEVEL).notes)
     with pytest.raises(DataError, match="--missing partial"):
         read_table(path, missing=Missing.ERROR)
