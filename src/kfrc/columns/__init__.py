@@ -4,7 +4,7 @@ from kfrc.columns.base import Column
 from kfrc.columns.frames import library_of, raw_columns, titles_of
 from kfrc.columns.schema import DROP, MISSING, Schema, table_of
 from kfrc.columns.table import Rows, Table, log_deviations, on_columns, thinned_rows, values_of, weights_of
-from kfrc.columns.types import MAX_LEVELS, Cyclic, Date, Nominal, Numeric, Ordinal
+from kfrc.columns.types import MAX_LEVELS, Cyclic, Date, Levels, Measured, Nominal, Numeric, Ordinal
 
 __all__ = [
     "DROP",
@@ -13,6 +13,8 @@ __all__ = [
     "Column",
     "Cyclic",
     "Date",
+    "Levels",
+    "Measured",
     "Nominal",
     "Numeric",
     "Ordinal",

@@ -49,6 +49,11 @@ class Column(Registered, ABC):
 
     @classmethod
     @abstractmethod
+    def example_values(cls) -> NDArray[Any]:
+        """Raw values, blanks among them, that stand for this type wherever all types are tested."""
+
+    @classmethod
+    @abstractmethod
     def learn(cls, title: str, values: NDArray[Any], levels: tuple[Any, ...] | None = None) -> Self:
         """The column of these raw values.
 

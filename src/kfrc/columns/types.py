@@ -19,14 +19,20 @@ _SHOWN = 5  # names in a message
 
 
 @dataclass(frozen=True)
-class _Measured(Column):
+class Measured(Column):
     """A number on a line; Δ² = (x − y)² / sd². A subclass says how values become numbers."""
 
     mean: float = 0.0
     continuous: ClassVar[bool] = True
 
     @classmethod
+    def example_values(cls) -> NDArray[Any]:
+        """Numbers from one on, and blanks."""
+        return np.array([1.0, 4.5, np.nan, 2.0, 2.0, 7.25, 3.0, 1.0, np.nan, 16.0, 2.5, 9.0])
+
+    @classmethod
     def learn(cls, title: str, values: NDArray[Any], levels: tuple[Any, ...] | None = None) -> Self:
+        """The column of these values; levels are refused."""
         if levels is not None:
             raise ValueError(f"column '{title}' is {cls.name}, so that it cannot have levels")
         column = cls(title)
@@ -34,13 +40,16 @@ class _Measured(Column):
         return column
 
     def scaled(self, codes: FloatArray, weights: FloatArray | None) -> Self:
+        """The column with its mean and standard deviation."""
         mean, deviation = weighted_deviation(codes, weights)
         return replace(self, mean=mean, scale=deviation)
 
     def standardize(self, codes: FloatArray) -> FloatArray:
+        """Deviations from the mean, in standard deviations."""
         return np.clip((codes - self.mean) / self.scale, -FARTHEST, FARTHEST)
 
     def squares(self, x: FloatArray, y: FloatArray, bandwidth: float = 1.0) -> FloatArray:
+        """((x − y) / θ)²."""
         difference = np.subtract.outer(x, y)
         difference /= bandwidth
         with np.errstate(over="ignore"):  # infinitely far is far enough: kernels are bounded
@@ -48,7 +57,7 @@ class _Measured(Column):
 
 
 @dataclass(frozen=True)
-class Numeric(_Measured, name="numeric"):
+class Numeric(Measured, name="numeric"):
     """A number.
 
     Examples
@@ -80,7 +89,7 @@ class Numeric(_Measured, name="numeric"):
 
 
 @dataclass(frozen=True)
-class Date(_Measured, name="date"):
+class Date(Measured, name="date"):
     """A point in time, as days.
 
     Examples
@@ -93,19 +102,30 @@ class Date(_Measured, name="date"):
     array([19723., 19725.])
     """
 
+    @classmethod
+    def example_values(cls) -> NDArray[Any]:  # noqa: D102
+        return _example_dates()
+
     def encode(self, values: NDArray[Any]) -> FloatArray:  # noqa: D102
         return as_days(values, self.title)
 
 
 @dataclass(frozen=True)
-class _Levels(Column):
+class Levels(Column):
     """A column of few values: what ordered and unordered levels have in common."""
 
     blank: bool = False
     discrete: ClassVar[bool] = True
 
     @classmethod
+    def example_values(cls) -> NDArray[Any]:
+        """Text, and blanks."""
+        words = ["mid", "low", None, "high", "low", "low", "mid", None, "high", "low", "mid", "low"]
+        return np.array(words, dtype=object)
+
+    @classmethod
     def learn(cls, title: str, values: NDArray[Any], levels: tuple[Any, ...] | None = None) -> Self:
+        """The column with the levels that are given or that occur."""
         known = values[~is_blank(values)]
         found = _distinct(known)
         if levels is None:
@@ -125,6 +145,7 @@ class _Levels(Column):
         return cls(title, tuple(levels))
 
     def encode(self, values: NDArray[Any]) -> FloatArray:
+        """Position of each value among the levels."""
         codes = {level: float(code) for code, level in enumerate(self.levels)}
         blanks = is_blank(values)
         if values.dtype.kind in "biufM" and all(isinstance(level, (bool, int, float)) for level in self.levels):
@@ -139,10 +160,12 @@ class _Levels(Column):
         return encoded
 
     def unseen(self, values: NDArray[Any]) -> list[Any]:
+        """Values that are no level, each once."""
         known = set(self.levels)
         return [value for value in _distinct(values[~is_blank(values)]) if value not in known]
 
     def with_blank(self) -> Self:
+        """The column with one more level."""
         return replace(self, levels=(*self.levels, BLANK), blank=True)
 
     def shares(self, codes: FloatArray, weights: FloatArray | None) -> FloatArray:
@@ -157,7 +180,7 @@ class _Levels(Column):
 
 
 @dataclass(frozen=True)
-class Nominal(_Levels, name="nominal"):
+class Nominal(Levels, name="nominal"):
     """One of several levels without order; Δ² = 2/G between different ones, G = 1 − Σ π_l² (Gini).
 
     The Gini coefficient is that of pairs of different rows, n/(n − 1) times the one above, as a standard deviation
@@ -184,7 +207,7 @@ class Nominal(_Levels, name="nominal"):
 
 
 @dataclass(frozen=True)
-class Ordinal(_Levels, name="ordinal"):
+class Ordinal(Levels, name="ordinal"):
     """One of several ordered levels; Δ² is the squared difference of their scores, in standard deviations.
 
     Levels that are numbers are their own scores, others are numbered. A blank that is a level stands at the mean, one
@@ -227,7 +250,7 @@ _PERIODS = {"hour": 24, "weekday": 7, "month": 12}
 
 
 @dataclass(frozen=True)
-class Cyclic(_Levels, name="cyclic"):
+class Cyclic(Levels, name="cyclic"):
     """A part of a date that comes round: hour, weekday or month; Δ² is the squared chord on a circle.
 
     Attributes
@@ -236,6 +259,10 @@ class Cyclic(_Levels, name="cyclic"):
     """
 
     part: str = "weekday"
+
+    @classmethod
+    def example_values(cls) -> NDArray[Any]:  # noqa: D102
+        return _example_dates()
 
     @classmethod
     def learn(cls, title: str, values: NDArray[Any], levels: tuple[Any, ...] | None = None) -> Self:  # noqa: D102
@@ -274,9 +301,18 @@ class Cyclic(_Levels, name="cyclic"):
         period = _PERIODS[self.part]
         chords = 2.0 - 2.0 * np.cos(2.0 * math.pi / period * np.subtract.outer(x, y))
         blank_x, blank_y = x >= period, y >= period
-        squares = np.where(np.logical_or.outer(blank_x, blank_y), 1.0, chords / self.scale**2)
+        # A blank is above the center of the circle, one standard deviation aside.
+        aside = 1.0 / self.scale**2 + 1.0
+        squares = np.where(np.logical_or.outer(blank_x, blank_y), aside, chords / self.scale**2)
         squares[np.logical_and.outer(blank_x, blank_y)] = 0.0
         return squares / bandwidth**2
+
+
+def _example_dates() -> NDArray[Any]:
+    days = np.array([0, 11, 45, 2, 2, 100, 300, 37, 0, 29, 61, 164]).astype("timedelta64[D]")
+    dates = np.datetime64("2024-03-01T09:30", "m") + days + np.arange(12).astype("timedelta64[h]")
+    dates[[2, 7]] = np.datetime64("NaT")
+    return dates
 
 
 def as_days(values: NDArray[Any], title: str) -> FloatArray:
