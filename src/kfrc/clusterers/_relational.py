@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, Self
 
-import numpy as np
-from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
-from sklearn.metrics import pairwise_distances
 
-from kfrc._numerics import as_generator, check_memory, clear_rounding, squared_distances
-from kfrc._validation import check_dissimilarities, check_positive_int, check_squares, find_varying_columns
-from kfrc.clusterers._input_space import centers_of
+from kfrc._numerics import as_generator
+from kfrc._validation import check_positive_int
+from kfrc.clusterers._points import Points
+from kfrc.clusterers._relations import (
+    GOWER,
+    PRECOMPUTED,
+    Relation,
+    RelationCenters,
+    blank_rows,
+    leave_out_blank_rows,
+    resolve_relation,
+    warn_of_blank_rows,
+)
+from kfrc.clusterers._rows import fitted_rows
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
@@ -20,13 +29,7 @@ from kfrc.relational import RelationalSolution, Start, resolve_start, solve_rela
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
-
-def pairwise(X: FloatArray, Y: FloatArray, metric: Any, metric_params: dict[str, Any] | None) -> FloatArray:
-    """Dissimilarities of rows X to rows Y under any metric of :func:`sklearn.metrics.pairwise_distances`."""
-    if isinstance(metric, str) and metric in ("euclidean", "sqeuclidean") and not metric_params:
-        check_squares(Y)
-        return cdist(X, Y, metric)  # by differences: no digits lost, unlike inner products
-    return pairwise_distances(X, Y, metric=metric, **(metric_params or {}))
+SQEUCLIDEAN = "sqeuclidean"
 
 
 class RelationalClusterer(FuzzyClusterer):
@@ -34,67 +37,77 @@ class RelationalClusterer(FuzzyClusterer):
 
     metric: Any
     metric_params: dict[str, Any] | None
+    column_types: Mapping[Any, Any] | None
     init: str | Start | ArrayLike
     n_init: int
     max_iter: int
     tol: float
     random_state: RandomStateLike
     verbose: int
+    cluster_centers_: FloatArray
+    _relation: Relation
+    _centers: RelationCenters
 
     @abstractmethod
     def _resolve_fuzzifier(self) -> Fuzzifier:
         """The fuzzifier that the parameters ask for."""
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find clusters.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Data, or dissimilarities (n_samples, n_samples) with ``metric="precomputed"``.
+        X : array-like of shape (n_samples, n_features) or table
+            Data; with ``metric="precomputed"`` dissimilarities (n_samples, n_samples); with ``metric="gower"`` also a
+            table of pandas, polars or Arrow with columns of any type.
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent.
 
         Returns
         -------
         self
         """
         with self._all_or_nothing():
-            data = self._table(X)
-            n_clusters = self._check_clusters(len(data))
+            relation, data = self._resolve_relation().read(self, X)
+            weights = leave_out_blank_rows(data, sample_weight)
+            n_clusters = self._check_clusters(len(data), weights)
             fuzzifier = self._resolve_fuzzifier()
-            start = resolve_start(self.init, len(data), n_clusters)
-            dissimilarity = self._dissimilarity(data)
+            rows = fitted_rows(data, weights, at_least=n_clusters, merge=relation.merges)
+            start = rows.start(resolve_start(self.init, len(data), n_clusters))
+            relation = relation.learned(rows, getattr(self, "feature_names_in_", None))
+            dissimilarity = relation.dissimilarity()
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
             solution = self._solve(dissimilarity, n_clusters, fuzzifier, start, progress)
-            self._store(solution, fuzzifier)
-            if self.metric == "sqeuclidean":
-                self._origin = data.mean(axis=0)
-                self._locations = centers_of(data - self._origin, solution)
-                self.cluster_centers_ = self._origin + self._locations
-            else:
-                self._prototypes = solution.prototypes
-                self._squared_norms = solution.squared_norms
-                self._fit_X = None if self.metric == "precomputed" else data
+            self._relation, self._centers = relation.placing(), self._centers_of(relation, solution)
+            if self._centers.points is not None:
+                self.cluster_centers_ = self._centers.points
+            self._store(
+                solution,
+                fuzzifier,
+                rows,
+                lambda absent: fuzzifier.memberships(self._centers.squared_distances(data[absent])),
+            )
             self._warn_about(solution, fuzzifier, lambda: self._leading_eigenvalue(dissimilarity))
             self._end_progress()
         return self
 
-    def _dissimilarity(self, X: FloatArray) -> Dissimilarity:
-        if self.metric == "precomputed":
-            return Dissimilarity.from_matrix(check_dissimilarities(X))
-        find_varying_columns(X, getattr(self, "feature_names_in_", None))
-        if self.metric == "sqeuclidean":
-            return Dissimilarity.from_features(X)
-        check_memory(
-            16 * len(X) ** 2,
-            f"the {len(X)} x {len(X)} dissimilarity matrix",
-            'metric="sqeuclidean" or KFRC, or fewer rows',
+    def _resolve_relation(self) -> Relation:
+        if isinstance(self.metric, str) and self.metric == SQEUCLIDEAN and self.column_types is None:
+            return Points()
+        return resolve_relation(
+            self.metric,
+            self.metric_params,
+            self.column_types,
+            remedy='metric="sqeuclidean" or KFRC, or fewer rows',
+            allows_missing=self._allows_blanks,
         )
-        return Dissimilarity.from_matrix(check_dissimilarities(self._pairwise(X, X)))
 
-    def _pairwise(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        return pairwise(X, Y, self.metric, self.metric_params)
+    @property
+    def _allows_blanks(self) -> bool:
+        """Whether something may be missing, if the metric can do with it."""
+        return True
 
     def _solve(
         self, dissimilarity: Dissimilarity, n_clusters: int, fuzzifier: Fuzzifier, start: Start, progress: Progress
@@ -114,23 +127,20 @@ class RelationalClusterer(FuzzyClusterer):
     def _leading_eigenvalue(self, dissimilarity: Dissimilarity) -> float:
         return float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0])
 
-    def _center_distances(self, X: Any) -> FloatArray:
-        X = self._rows(X)
-        if self.metric == "sqeuclidean":
-            # Relative to the origin: far from zero the centers themselves have lost digits.
-            found = np.isfinite(self._locations[:, 0])
-            distances = np.full((len(X), len(found)), np.inf)
-            distances[:, found] = squared_distances(X - self._origin, self._locations[found])
-            return distances
-        to_samples = X if self._fit_X is None else self._pairwise(X, self._fit_X)
-        distances = self._between(to_samples) @ self._prototypes + self._squared_norms
-        return np.maximum(clear_rounding(distances, 0.0, self._squared_norms), 0.0)
+    def _centers_of(self, relation: Relation, solution: RelationalSolution) -> RelationCenters:
+        return relation.centers(solution)
 
-    def _between(self, to_samples: FloatArray) -> FloatArray:
-        """Dissimilarities of new rows to the training samples as the fit would see them."""
-        return to_samples
+    def _center_distances(self, X: Any) -> FloatArray:
+        new = self._relation.read_new(self, X)
+        warn_of_blank_rows(blank_rows(new), stacklevel=6)
+        return self._centers.squared_distances(new)
+
+    @property
+    def _allows_nan(self) -> bool:
+        return self.metric == GOWER and self._allows_blanks
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.pairwise = self.metric == PRECOMPUTED
+        tags.input_tags.categorical = tags.input_tags.string = self.metric == GOWER
         return tags

@@ -54,7 +54,7 @@ def read_rows(estimator: Any, X: Any, types: Mapping[Any, Any] | None, missing: 
     if types is not None and not isinstance(types, Mapping):
         raise TypeError(f"column_types must map names of columns to types, got {types!r}")
     if types or _has_other_types(X):
-        _note_columns(estimator, X, reset=True)
+        note_columns(estimator, X, reset=True)
         if len(X) < 2:
             raise ValueError(f"X has {len(X)} row(s), at least 2 are needed")
         schema = Schema.learn(X, types, missing)
@@ -75,7 +75,7 @@ def read_new_rows(estimator: Any, X: Any, schema: Schema | None, missing: str) -
     """New rows as numbers or codes, checked against the columns that were fitted."""
     if schema is None or not (_has_other_types(X) or any(column.discrete for column in schema.columns)):
         return _numbers(estimator, X, reset=False, finite=missing == "error")
-    _note_columns(estimator, X, reset=False)
+    note_columns(estimator, X, reset=False)
     return schema.encode(X)
 
 
@@ -89,7 +89,7 @@ def _has_other_types(X: Any) -> bool:
     return library_of(X) is not None and any(column.kind != "numeric" for column in raw_columns(X))
 
 
-def _note_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     """Names and number of the columns, as scikit-learn keeps them; it does not know all kinds of tables."""
     if library_of(X) == "pyarrow":
         titles = titles_of(X)
@@ -114,7 +114,7 @@ def _numbers(estimator: Any, X: Any, *, reset: bool, finite: bool) -> FloatArray
     }
     values: FloatArray
     if library_of(X) == "pyarrow":
-        _note_columns(estimator, X, reset=reset)
+        note_columns(estimator, X, reset=reset)
         values = check_array(np.column_stack([column.values for column in raw_columns(X)]), **rules)
         return values
     X = check_unmasked(X, "X") if finite else unmasked(X)

@@ -161,15 +161,43 @@ class FuzzyClusterer(
         values = times(self.fuzzifier_.value(U), weights)
         return -float(np.einsum("ji,ji->", values, costs)) - self.fuzzifier_.penalty(U, weights)
 
+    @property
+    def _allows_nan(self) -> bool:
+        """Whether NaN, and a masked value, is a missing one that the method can do with."""
+        return False
+
     def _table(self, X: Any) -> FloatArray:
         """The rows to fit, checked; called from ``fit``."""
-        table: FloatArray = validate_data(self, check_unmasked(X, "X"), dtype=np.float64, ensure_min_samples=2)
-        return table
+        return self._numbers(X, reset=True, allow_nan=self._allows_nan)
 
     def _rows(self, X: Any) -> FloatArray:
         """New rows, checked against the columns that were fitted."""
-        rows: FloatArray = validate_data(self, check_unmasked(X, "X"), dtype=np.float64, reset=False)
-        return rows
+        return self._numbers(X, reset=False, allow_nan=self._allows_nan)
+
+    def _numbers(self, X: Any, *, reset: bool, allow_nan: bool) -> FloatArray:
+        """Rows as numbers: those of a fit, or new ones; blanks are NaN, if they are allowed."""
+        if allow_nan and isinstance(X, np.ma.MaskedArray):
+            X = np.ma.filled(X.astype(np.float64), np.nan)
+        values: FloatArray = validate_data(
+            self,
+            check_unmasked(X, "X"),
+            dtype=np.float64,
+            reset=reset,
+            ensure_min_samples=2 if reset else 1,
+            ensure_all_finite="allow-nan",
+        )
+        if not allow_nan and np.isnan(values).any():
+            raise ValueError(self._describe_missing(values))
+        return values
+
+    def _describe_missing(self, values: FloatArray) -> str:
+        row, column = np.argwhere(np.isnan(values))[0]
+        name = getattr(self, "feature_names_in_", range(values.shape[1]))[column]
+        return (
+            f"X contains NaN in {int(np.isnan(values).sum())} place(s), the first at row {row}, column {name}: "
+            f"{type(self).__name__} needs complete rows here. KFRC, FCM, and FRC with metric='sqeuclidean' use what is "
+            "known of incomplete ones (missing='partial'); or drop or impute missing values first"
+        )
 
     def _check_clusters(self, n_samples: int, sample_weight: Any = None) -> int:
         """The number of clusters as an ``int``, checked against the rows that have weight; called from ``fit``."""
@@ -180,6 +208,11 @@ class FuzzyClusterer(
         """Warn of columns that do not vary, and refuse data in which none does or squares cannot be had."""
         find_varying_columns(X, getattr(self, "feature_names_in_", None))
         check_squares(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._allows_nan
+        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
+import numpy as np
 from sklearn.callback import with_callbacks
 
 from kfrc._numerics import as_generator
-from kfrc._validation import check_positive_int
+from kfrc._validation import check_positive_int, check_squares, find_varying_columns
 from kfrc.clusterers._fcm_descent import distances_to_centers, solve_fcm
 from kfrc.clusterers._input_space import leading_eigenvalue_of
-from kfrc.clusterers._rows import fitted_rows
+from kfrc.clusterers._partial import PARTIAL, PartialRows, check_missing, partial_distances
+from kfrc.clusterers._relations import blank_rows, leave_out_blank_rows, warn_of_blank_rows
+from kfrc.clusterers._rows import MergedRows, fitted_rows
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
-from kfrc.relational import Start, resolve_start
+from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
+from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 
@@ -31,6 +36,8 @@ class FCM(FuzzyClusterer):
     fuzzifier : {"power", "exponential", "quadratic", "complementary_root"} or Fuzzifier, default="power"
     m : float, optional
         Fuzziness; None means the fuzzifier's default.
+    missing : {"partial", "error"}, default="partial"
+        What NaN is: with ``"partial"`` nothing is known there, and the sums above leave it out; ``"error"`` refuses it.
     init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters). The spectral start (k-means on the leading
         principal coordinates) is linear in n and costs about as much as thirty iterations, which it saves;
@@ -50,6 +57,13 @@ class FCM(FuzzyClusterer):
         Centers; a row is NaN if there are fewer distinct samples than clusters and its cluster stayed empty.
     memberships_, labels_, objective_, objective_path_, n_iter_, status_, uniformity_
         See :class:`kfrc.clusterers.FuzzyClusterer`.
+
+    Notes
+    -----
+    With missing entries it minimizes Σ_j Σ_i t(u_ji) Σ_{d known in j} (x_jd − v_id)² through the relation that
+    :class:`kfrc.FRC` uses: centers are means over the rows in which a column is known. A column in which nothing is
+    known is left out (its centers are NaN), and a row in which nothing is known belongs equally to all clusters;
+    warnings name both.
 
     References
     ----------
@@ -71,6 +85,7 @@ class FCM(FuzzyClusterer):
         *,
         fuzzifier: str | Fuzzifier = "power",
         m: float | None = None,
+        missing: str = "partial",
         init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
@@ -81,6 +96,7 @@ class FCM(FuzzyClusterer):
         self.n_clusters = n_clusters
         self.fuzzifier = fuzzifier
         self.m = m
+        self.missing = missing
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -104,34 +120,62 @@ class FCM(FuzzyClusterer):
         self
         """
         with self._all_or_nothing():
+            check_missing(self.missing)
             data = self._table(X)
-            n_clusters = self._check_clusters(len(data), sample_weight)
+            weights = leave_out_blank_rows(data, sample_weight)
+            n_clusters = self._check_clusters(len(data), weights)
             fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
             fuzzifier.check_weights(n_clusters)
-            rows = fitted_rows(data, sample_weight, at_least=n_clusters)
-            self._check_columns(rows.values)
+            rows = fitted_rows(data, weights, at_least=n_clusters)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
-            solution = solve_fcm(
-                rows.values,
-                n_clusters,
-                fuzzifier,
-                row_weights=rows.weights,
-                init=rows.start(resolve_start(self.init, len(data), n_clusters)),
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                random_state=as_generator(self.random_state),
-                progress=progress,
+            options: dict[str, Any] = {
+                "init": rows.start(resolve_start(self.init, len(data), n_clusters)),
+                "n_init": self.n_init,
+                "max_iter": self.max_iter,
+                "tol": self.tol,
+                "random_state": as_generator(self.random_state),
+                "progress": progress,
+            }
+            solution, self._origin, self._locations, eigenvalue = _solve(
+                rows, getattr(self, "feature_names_in_", None), n_clusters, fuzzifier, options
             )
-            self.cluster_centers_ = solution.centers
-            self._origin, self._locations = solution.origin, solution.locations
+            self.cluster_centers_ = np.where(np.isinf(self._locations), np.nan, self._origin + self._locations)
             self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
-            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(rows))
+            self._warn_about(solution, fuzzifier, eigenvalue)
             self._end_progress()
         return self
 
     def _center_distances(self, X: Any) -> FloatArray:
-        return self._distances(self._rows(X))
+        new = self._rows(X)
+        warn_of_blank_rows(blank_rows(new), stacklevel=6)
+        return self._distances(new)
 
     def _distances(self, X: FloatArray) -> FloatArray:
-        return distances_to_centers(X, self._origin, self._locations)
+        incomplete = np.isnan(X - self._origin).any(axis=1)
+        if not incomplete.any():
+            return distances_to_centers(X, self._origin, self._locations)
+        distances = np.empty((len(X), len(self._locations)))
+        distances[incomplete] = partial_distances(X[incomplete], self._origin, self._locations)
+        if not incomplete.all():
+            distances[~incomplete] = distances_to_centers(X[~incomplete], self._origin, self._locations)
+        return distances
+
+    @property
+    def _allows_nan(self) -> bool:
+        return self.missing == PARTIAL
+
+
+def _solve(
+    rows: MergedRows, names: Any, n_clusters: int, fuzzifier: Fuzzifier, options: dict[str, Any]
+) -> tuple[RelationalSolution, FloatArray, FloatArray, Callable[[], float]]:
+    """A solution, the origin, its centers relative to that, and λ₁, computed when asked for."""
+    if np.isnan(rows.values).any():
+        partial = PartialRows.of(rows, names)
+        dissimilarity = partial.dissimilarity()
+        found = solve_relational(dissimilarity, n_clusters, fuzzifier, **options)
+        leading = lambda: float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0])  # noqa: E731
+        return found, partial.origin, partial.locations(found), leading
+    find_varying_columns(rows.values, names)
+    check_squares(rows.values)
+    solution = solve_fcm(rows.values, n_clusters, fuzzifier, row_weights=rows.weights, **options)
+    return solution, solution.origin, solution.locations, lambda: leading_eigenvalue_of(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from kfrc._numerics import as_generator
 from kfrc.clusterers._relational import RelationalClusterer
+from kfrc.clusterers._relations import MatrixCenters, MatrixRelation, Relation, RelationCenters
 from kfrc.clusterers.rfcm import NegativeDistanceError, SpreadDissimilarity
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -43,9 +45,13 @@ class NERFCM(RelationalClusterer):
     m : float, optional
         Exponent m > 1 of the memberships; None means 2.
     metric : str or callable, default="sqeuclidean"
-        Any metric of :func:`sklearn.metrics.pairwise_distances`, or ``"precomputed"``. Values are used as they are.
+        Any metric of :func:`sklearn.metrics.pairwise_distances`, ``"gower"`` for tables with columns of any type, or
+        ``"precomputed"``. Values are used as they are.
     metric_params : dict, optional
         Further arguments of the metric.
+    column_types : dict, optional
+        For ``metric="gower"``, types of columns by name where the table does not say them: ``"numeric"``,
+        ``"ordinal"``, ``"nominal"``, ``"date"`` or ``"drop"``; ``("ordinal", [levels in order])`` gives an order.
     init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
@@ -101,6 +107,7 @@ class NERFCM(RelationalClusterer):
         m: float | None = None,
         metric: Any = "sqeuclidean",
         metric_params: dict[str, Any] | None = None,
+        column_types: Mapping[Any, Any] | None = None,
         init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
@@ -112,6 +119,7 @@ class NERFCM(RelationalClusterer):
         self.m = m
         self.metric = metric
         self.metric_params = metric_params
+        self.column_types = column_types
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -134,15 +142,48 @@ class NERFCM(RelationalClusterer):
     def _leading_eigenvalue(self, dissimilarity: Dissimilarity) -> float:
         if self.beta_ == 0:
             return super()._leading_eigenvalue(dissimilarity)
-        raised = SpreadDissimilarity(dissimilarity.gram, self.beta_).columns(np.arange(dissimilarity.n_samples))
-        return float(spectrum_of(DenseGram(-0.5 * raised), 1).eigenvalues[0])
+        return _raised_eigenvalue(SpreadDissimilarity(dissimilarity.gram, self.beta_))
 
-    def _between(self, to_samples: FloatArray) -> FloatArray:
-        if self.beta_ == 0:
+    def _centers_of(self, relation: Relation, solution: RelationalSolution) -> RelationCenters:
+        if not isinstance(relation, MatrixRelation):
+            return super()._centers_of(relation, solution)  # Euclidean, so that β is zero
+        return RaisedCenters(relation.placing(), solution.prototypes, solution.squared_norms, self.beta_)
+
+
+@dataclass(frozen=True, eq=False)
+class RaisedCenters(MatrixCenters):
+    """Centers under R + β (11ᵀ − I); a new row at distance zero from samples of the fit counts as one of them."""
+
+    beta: float = 0.0
+
+    def between(self, new: FloatArray) -> FloatArray:  # noqa: D102
+        to_samples = self.relation.between(new)
+        if self.beta == 0:
             return to_samples
+        weights = self.relation.weights
         same = (to_samples == 0).astype(np.float64)
-        same /= np.maximum(same.sum(axis=1, keepdims=True), 1.0)
-        return to_samples + self.beta_ * (1.0 - same)
+        copies = same.sum(axis=1) if weights is None else same @ np.maximum(weights, 1.0)
+        same /= np.maximum(copies, 1.0)[:, None]
+        return to_samples + self.beta * (1.0 - same)
+
+
+class _CopiesGram(DenseGram):
+    """−R/2 of rows that stand for several samples, with the mean of R among these on its diagonal."""
+
+    def diagonal(self) -> FloatArray:
+        return np.zeros(self.n_samples)  # of a sample to itself
+
+
+def _raised_eigenvalue(spread: SpreadDissimilarity) -> float:
+    """λ₁ of F for R + β (11ᵀ − I) of all samples, among them those that share a row."""
+    R = spread.columns(np.arange(spread.n_samples))
+    np.fill_diagonal(R, spread.beta * (1.0 - 1.0 / spread.copies))
+    gram = _CopiesGram(-0.5 * R, weights=spread.gram.weights)
+    among_rows = float(spectrum_of(gram, 1).eigenvalues[0])
+    # Samples of one row can part as well: R x = −β x for x that sums to zero over them.
+    shared = spread.copies > 1
+    within = 0.5 * spread.beta / (gram.total * gram.centered_diagonal[shared])
+    return max(among_rows, float(within.max(initial=0.0)))
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import KFRCError
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.gram import Gram
-from kfrc.relational import Start
-from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
+from kfrc.relational import RelationalSolution, Start
+from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 _NEGATIVE_TOL = 1e-10
 """Center distances below minus this times their mean are a property of R, not rounding."""
@@ -35,11 +36,15 @@ class RFCM(RelationalClusterer):
     m : float, optional
         Exponent m > 1 of the memberships; None means 2.
     metric : str or callable, default="sqeuclidean"
-        Any metric of :func:`sklearn.metrics.pairwise_distances`, or ``"precomputed"``. Values are used as they are and
-        must be squared distances of some Euclidean space: ``"sqeuclidean"`` is (and costs only O(n p c) per iteration),
-        and so are plain Euclidean and Manhattan distances; edit distances often are not.
+        Any metric of :func:`sklearn.metrics.pairwise_distances`, ``"gower"`` for tables with columns of any type, or
+        ``"precomputed"``. Values are used as they are and must be squared distances of some Euclidean space:
+        ``"sqeuclidean"`` is (and costs only O(n p c) per iteration), and so are plain Euclidean and Manhattan
+        distances, and Gower's where nothing is missing; edit distances often are not.
     metric_params : dict, optional
         Further arguments of the metric.
+    column_types : dict, optional
+        For ``metric="gower"``, types of columns by name where the table does not say them: ``"numeric"``,
+        ``"ordinal"``, ``"nominal"``, ``"date"`` or ``"drop"``; ``("ordinal", [levels in order])`` gives an order.
     init : {"spectral", "near_uniform", "random", "kmeans++", "blocks"}, Start or array-like, default="spectral"
         Starting memberships; an array has shape (n_samples, n_clusters).
     n_init : int, default=4
@@ -90,6 +95,7 @@ class RFCM(RelationalClusterer):
         m: float | None = None,
         metric: Any = "sqeuclidean",
         metric_params: dict[str, Any] | None = None,
+        column_types: Mapping[Any, Any] | None = None,
         init: str | Start | ArrayLike = "spectral",
         n_init: int = 4,
         max_iter: int = 1000,
@@ -101,6 +107,7 @@ class RFCM(RelationalClusterer):
         self.m = m
         self.metric = metric
         self.metric_params = metric_params
+        self.column_types = column_types
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -111,8 +118,10 @@ class RFCM(RelationalClusterer):
     def _resolve_fuzzifier(self) -> Fuzzifier:
         return resolve_fuzzifier("power", self.m)
 
-    def _dissimilarity(self, X: FloatArray) -> SpreadDissimilarity:
-        return SpreadDissimilarity(super()._dissimilarity(X).gram)
+    def _solve(
+        self, dissimilarity: Dissimilarity, n_clusters: int, fuzzifier: Fuzzifier, start: Start, progress: Progress
+    ) -> RelationalSolution:
+        return super()._solve(SpreadDissimilarity(dissimilarity.gram), n_clusters, fuzzifier, start, progress)
 
 
 class NegativeDistanceError(KFRCError):
@@ -144,32 +153,47 @@ class SpreadDissimilarity(Dissimilarity):
         E with R_jk = E_jj + E_kk − 2 E_jk.
     beta : float, default=0
         What is added to every entry off the diagonal.
+
+    Attributes
+    ----------
+    copies : ndarray of shape (n_samples,)
+        How many samples each row stands for, at least one.
     """
 
     def __init__(self, gram: Gram, beta: float = 0.0) -> None:
         super().__init__(gram)
         self.beta = beta
+        # A row is at least one sample, whatever its weight.
+        self.copies = np.ones(gram.n_samples) if gram.weights is None else np.maximum(gram.weights, 1.0)
 
     def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Squared distances to centers, see :class:`kfrc.dissimilarity.Dissimilarity`."""
         distances, squared_norms = super().center_distances(prototypes)
         if self.beta > 0:
-            distances += 0.5 * self.beta * squared_spreads(prototypes)
-            squared_norms -= 0.5 * self.beta * (1.0 - np.einsum("ji,ji->i", prototypes, prototypes))
+            distances += 0.5 * self.beta * self.spreads(prototypes)
+            squared_norms -= 0.5 * self.beta * (1.0 - self._own(prototypes))
         if float(distances.min()) < -_NEGATIVE_TOL * float(np.abs(distances).mean()):
-            raise NegativeDistanceError(_message(distances), distances, squared_spreads(prototypes))
+            raise NegativeDistanceError(_message(distances), distances, self.spreads(prototypes))
         return distances, squared_norms
+
+    def spreads(self, prototypes: FloatArray) -> FloatArray:
+        """‖v_i − e_k‖² between center weights and single samples, of shape (n_samples, n_clusters).
+
+        It is 1 − 2 p_ki + Σ_l p_li². A row that stands for s_k samples shares its p_ki among them, and β is added
+        between any two of them as well: 1 − 2 p_ki / s_k + Σ_l p_li² / s_l.
+        """
+        spreads: FloatArray = 1.0 - 2.0 * prototypes / self.copies[:, None] + self._own(prototypes)
+        return spreads
+
+    def _own(self, prototypes: FloatArray) -> FloatArray:
+        own: FloatArray = np.einsum("ji,ji->i", prototypes, prototypes / self.copies[:, None])
+        return own
 
     def columns(self, indices: Any) -> FloatArray:
         """Columns of R + β (11ᵀ − I), of shape (n_samples, len(indices))."""
         R = super().columns(indices) + self.beta
         R[indices, np.arange(len(indices))] = 0.0
         return R
-
-
-def squared_spreads(prototypes: FloatArray) -> FloatArray:
-    """‖v_i − e_k‖² = 1 − 2 p_ki + ‖p_i‖² between center weights and single samples, (n_samples, n_clusters)."""
-    return 1.0 - 2.0 * prototypes + np.einsum("ji,ji->i", prototypes, prototypes)
 
 
 def _message(distances: FloatArray) -> str:

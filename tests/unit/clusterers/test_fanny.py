@@ -12,9 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
-import kfrc.clusterers.fanny as module
+import kfrc.clusterers._fanny_descent as module
 from kfrc import FRC, ConstantFeatureWarning, NonEuclideanWarning, TrivialPartitionWarning, UniformCollapseWarning
-from kfrc.clusterers.fanny import FANNY, _memberships, _sweep
+from kfrc.clusterers._fanny_descent import _sweep, sweep_memberships
+from kfrc.clusterers.fanny import FANNY
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Power
 from kfrc.relational import Blocks, Start
@@ -64,7 +65,7 @@ def test_sweeps_equal_the_definition_for_any_block_size(seed, n_clusters, m, blo
     U = expected = random_memberships(rng, 25, n_clusters)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        solution = _sweep(R, Power(m), U, 2, 0.0)
+        solution = _sweep(R, None, Power(m), U, 2, 0.0)
     expected = sweep_by_definition(R, sweep_by_definition(R, U, m), m)
     assert_allclose(solution.memberships, expected, rtol=0, atol=1e-9)
     assert solution.objective == pytest.approx(objective_by_definition(R, expected, m), rel=1e-10)
@@ -76,7 +77,7 @@ def test_sweeps_equal_the_definition_for_any_block_size(seed, n_clusters, m, blo
 def test_objective_never_increases_on_distances(seed, n_clusters, m, metric):
     rng = np.random.default_rng(seed)
     R = cdist(*[rng.standard_normal((30, 3))] * 2, metric)
-    solution = _sweep(R, Power(m), blocks(R, n_clusters), 30, 0.0)
+    solution = _sweep(R, None, Power(m), blocks(R, n_clusters), 30, 0.0)
     path = solution.objective_path
     assert np.all(np.diff(path) <= 1e-12 * path[:-1])
     assert_allclose(solution.memberships.sum(axis=1), 1.0, rtol=0, atol=1e-12)
@@ -127,7 +128,9 @@ def test_dunn_coefficients(iris):
 
 
 def test_negative_memberships_are_set_to_zero_and_the_rest_rescaled():
-    U = _memberships(Power(2.0), np.array([[1.0, 3.0, -4.0], [1.0, 3.0, 4.0], [0.0, 2.0, -1.0], [-1.0, -3.0, -6.0]]))
+    U = sweep_memberships(
+        Power(2.0), np.array([[1.0, 3.0, -4.0], [1.0, 3.0, 4.0], [0.0, 2.0, -1.0], [-1.0, -3.0, -6.0]])
+    )
     assert_allclose(U[0], [0.75, 0.25, 0.0])
     assert_allclose(U[1], np.array([12, 4, 3]) / 19)
     assert_allclose(U[2].sum(), 1.0)
@@ -156,7 +159,7 @@ def test_arbitrary_dissimilarities_give_a_fuzzy_partition(seed, n_clusters, m):
     R = rng.random((12, 12)) ** 5
     R = R + R.T
     np.fill_diagonal(R, 0.0)
-    solution = _sweep(R, Power(m), blocks(R, n_clusters), 20, 1e-15)
+    solution = _sweep(R, None, Power(m), blocks(R, n_clusters), 20, 1e-15)
     assert (solution.memberships >= 0).all()
     assert_allclose(solution.memberships.sum(axis=1), 1.0, atol=1e-10)
 

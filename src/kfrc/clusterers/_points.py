@@ -1,0 +1,93 @@
+"""Rows as points: squared Euclidean distances through coordinates, over what is known where entries are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from kfrc._numerics import squared_distances
+from kfrc._validation import find_varying_columns
+from kfrc.clusterers._input_space import centers_of
+from kfrc.clusterers._partial import PartialRows, partial_distances
+from kfrc.clusterers._relations import Relation, RelationCenters
+from kfrc.clusterers._rows import MergedRows
+from kfrc.dissimilarity import Dissimilarity
+from kfrc.relational import RelationalSolution
+from kfrc.typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Points(Relation):
+    """Squared Euclidean distances, at O(n p) per center.
+
+    Attributes
+    ----------
+    partial : PartialRows or None
+        The rows of the fit if entries are missing.
+    """
+
+    partial: PartialRows | None = None
+
+    def read(self, estimator: Any, X: Any) -> tuple[Self, FloatArray]:
+        return self, estimator._table(X)
+
+    def read_new(self, estimator: Any, X: Any) -> FloatArray:
+        return estimator._rows(X)
+
+    def learned(self, rows: MergedRows, names: Any = None) -> Self:
+        if np.isnan(rows.values).any():
+            return replace(super().learned(rows), partial=PartialRows.of(rows, names))
+        find_varying_columns(rows.values, names)
+        return super().learned(rows)
+
+    def dissimilarity(self) -> Dissimilarity:
+        assert self.rows is not None
+        if self.partial is not None:
+            return self.partial.dissimilarity()
+        return Dissimilarity.from_features(self.rows, self.weights)
+
+    def placing(self) -> Self:
+        return replace(self, rows=None, partial=None)
+
+    def centers(self, solution: RelationalSolution) -> PointCenters:
+        assert self.rows is not None
+        if self.partial is not None:
+            return PointCenters(self.partial.origin, self.partial.locations(solution))
+        origin = self.rows.mean(axis=0)
+        locations = centers_of(self.rows - origin, solution)
+        return PointCenters(origin, np.where(np.isnan(locations), np.inf, locations))
+
+
+@dataclass(frozen=True, eq=False)
+class PointCenters(RelationCenters):
+    """Centers with coordinates.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (n_features,)
+        A point among the rows; NaN for a column in which nothing is known.
+    locations : ndarray of shape (n_clusters, n_features)
+        The centers relative to it: far from zero the centers themselves have lost digits. Infinite for an empty
+        cluster.
+    """
+
+    origin: FloatArray
+    locations: FloatArray
+
+    @property
+    def points(self) -> FloatArray:
+        return np.where(np.isinf(self.locations), np.nan, self.origin + self.locations)
+
+    def squared_distances(self, new: FloatArray) -> FloatArray:
+        incomplete = np.isnan(new - self.origin).any(axis=1)
+        if incomplete.all():
+            return partial_distances(new, self.origin, self.locations)
+        found = ~np.isinf(self.locations[:, 0])
+        distances = np.full((len(new), len(found)), np.inf)
+        complete = np.flatnonzero(~incomplete)
+        near = squared_distances(new[complete] - self.origin, self.locations[found])
+        distances[np.ix_(complete, np.flatnonzero(found))] = near
+        distances[incomplete] = partial_distances(new[incomplete], self.origin, self.locations)
+        return distances
