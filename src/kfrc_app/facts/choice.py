@@ -10,7 +10,7 @@ import numpy as np
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.fitting import is_auto
-from kfrc.mixtures import Mixture
+from kfrc.mixtures import MixedMixture, Mixture
 from kfrc.selection.columns import OnColumns
 from kfrc_app.facts.text import plain
 
@@ -32,6 +32,8 @@ class Choice:
         What the judge took the clusters for.
     is_mixture : bool
         Whether the judge is a mixture model.
+    has_levels : bool
+        Whether it describes columns of levels.
     n_rows : int
         Rows that it saw.
     n_candidates : int
@@ -50,6 +52,7 @@ class Choice:
     settings: tuple[str, ...]
     judge: str
     is_mixture: bool
+    has_levels: bool
     n_rows: int
     n_candidates: int
     margin: float | None
@@ -128,11 +131,13 @@ def choice_facts(model: FuzzyClusterer) -> Choice | None:
     if not isinstance(model, KFRC) or model.selection_ is None or model.opinion_ is None:
         return None
     table, opinion = model.selection_, model.opinion_
+    believed = opinion.model.model if isinstance(opinion.model, OnColumns) else opinion.model
     n_candidates = len(table["score"])
     return Choice(
         settings=tuple(name for name in _SETTINGS if is_auto(getattr(model, name))),
         judge=str(opinion.name),
-        is_mixture=isinstance(opinion.model.model if isinstance(opinion.model, OnColumns) else opinion.model, Mixture),
+        is_mixture=isinstance(believed, Mixture | MixedMixture),
+        has_levels=isinstance(believed, MixedMixture) and len(believed.shares) > 0,
         n_rows=len(opinion.posterior),
         n_candidates=n_candidates,
         margin=plain(model.selection_margin_),

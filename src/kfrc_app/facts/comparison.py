@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import kfrc
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
+from kfrc.dissimilarity import gower_dissimilarities
 from kfrc.metrics import fuzzy_silhouette_score, partition_coefficient, uniformity_index
 from kfrc.typing import FloatArray, IntArray
 from kfrc_app.facts.agreement import agreement
@@ -166,8 +167,6 @@ def _measured_distances(
     if len(rows) > MAX_SILHOUETTE_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(len(rows), MAX_SILHOUETTE_ROWS, replace=False))
     if mixed:
-        from kfrc.dissimilarity import gower_dissimilarities
-
         return rows, gower_dissimilarities(data.iloc[rows]), "precomputed"
     return rows, Z.to_numpy()[rows], "euclidean"
 

@@ -29,7 +29,12 @@ _JUDGE_WORDS = {
     "diagonal": "Gaussian clusters, each with its own diagonal covariance",
     "tied_diagonal_t": "heavy-tailed clusters (t distributions) with a common diagonal covariance",
     "tied_t": "heavy-tailed clusters (t distributions) with a common full covariance",
+    "levels": "clusters, each with its own shares of the levels",
 }
+
+_LEVELS_ONLY = "levels"
+_WITH_LEVELS = ", and each with its own shares of the levels"
+"""What is added where clusters are described by numbers and by levels."""
 
 
 _TONES = {
@@ -223,6 +228,8 @@ def choice_introduction(choice: Choice) -> str:
     verb = "was" if len(choice.settings) == 1 else "were"
     if choice.is_mixture:
         kind = _JUDGE_WORDS.get(choice.judge, words(choice.judge))
+        if choice.has_levels and choice.judge != _LEVELS_ONLY:
+            kind += _WITH_LEVELS
         who = (
             f"The judge is a mixture model fitted from the candidate clusterings, here {kind}; "
             "it gives every row a probability for each cluster."
