@@ -10,7 +10,13 @@ from kfrc.clusterers import FuzzyClusterer
 from strategies import CLUSTERERS
 
 
-@pytest.mark.filterwarnings("ignore::kfrc.UniformCollapseWarning", "ignore::kfrc.TrivialPartitionWarning")
+# The data of the checks are grids and noise, where a method may well find nothing, or need long.
+@pytest.mark.filterwarnings(
+    "ignore::kfrc.UniformCollapseWarning",
+    "ignore::kfrc.TrivialPartitionWarning",
+    "ignore::kfrc.exceptions.NearTieWarning",
+    "ignore::sklearn.exceptions.ConvergenceWarning",
+)
 @parametrize_with_checks([cls() for cls in CLUSTERERS])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 
 from kfrc import (
     FANNY,
@@ -56,10 +57,16 @@ def with_value(X, value):
 
 
 @both
-@pytest.mark.parametrize(("value", "words"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
-def test_estimators_refuse_missing_and_infinite_values(estimator, X, value, words):
-    with pytest.raises(ValueError, match=words):
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_estimators_refuse_infinite_values(estimator, X, value):
+    with pytest.raises(ValueError, match="infinity"):
         estimator.fit(with_value(X, value))
+
+
+@both
+def test_estimators_refuse_missing_values_on_demand(estimator, X):
+    with pytest.raises(ValueError, match=r"NaN|missing"):
+        clone(estimator).set_params(missing="error").fit(with_value(X, np.nan))
 
 
 @both
@@ -150,6 +157,56 @@ def test_duplicated_rows_are_fine(estimator, X):
 def test_kernel_matrix_of_coinciding_samples_is_refused():
     with pytest.raises(KFRCError, match="all samples coincide"):
         KFRC(2, kernel="precomputed", **FAST).fit(np.ones((5, 5)))
+
+
+# --- weights of rows ---
+
+EVERY = [FANNY(3, m=1.5), FCM(3), FCMMK(3), FRC(3), KFRC.paper(3, n_starts=1), MSFCM(3), NERFCM(3), RFCM(3), VFCM(3)]
+every_estimator = pytest.mark.parametrize("estimator", EVERY, ids=lambda e: type(e).__name__)
+
+
+def changed(weights, row, value):
+    weights = np.array(weights, dtype=float)
+    weights[row] = value
+    return weights
+
+
+@every_estimator
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (changed(np.ones(60), 4, -2.0), r"sample_weight has negative values, the first, -2, in row 4"),
+        (changed(np.ones(60), 7, np.nan), r"sample_weight contains NaN or infinity, the first in row 7"),
+        (changed(np.ones(60), 7, np.inf), r"sample_weight contains NaN or infinity, the first in row 7"),
+        (np.zeros(60), r"all weights are zero"),
+        (np.ones(59), r"sample_weight has 59 entries for 60 rows"),
+        (np.ones((60, 1)), r"sample_weight must be one-dimensional, got shape \(60, 1\)"),
+        (np.full(60, 1 / 60), r"sample_weight sums to 1, .*multiply them by 60, .*survey weights"),
+        (["much"] * 60, r"sample_weight must be numeric"),
+        (np.ma.array(np.ones(60), mask=np.arange(60) == 2), r"sample_weight has 1 masked"),
+        (changed(np.zeros(60), [3, 4], 1.0), r"n_samples=2 should be >= n_clusters=3"),
+    ],
+    ids=["negative", "NaN", "infinite", "zero", "too few", "2-D", "shares", "text", "masked", "two rows"],
+)
+def test_weights_that_cannot_count_rows_are_refused(estimator, X, weights, words):
+    with pytest.raises(ValueError, match=words):
+        clone(estimator).fit(X, sample_weight=weights)
+
+
+@every_estimator
+def test_scores_refuse_such_weights_too(estimator, X):
+    fit = clone(estimator).set_params(random_state=0).fit(X)
+    for weights, words in ((-np.ones(60), "negative"), (np.ones(3), "3 entries for 60 rows")):
+        with pytest.raises(ValueError, match=words):
+            fit.score(X, sample_weight=weights)
+
+
+@every_estimator
+def test_a_failed_fit_with_weights_leaves_nothing_behind(estimator, X):
+    fit = clone(estimator).set_params(random_state=0).fit(X)
+    with pytest.raises(ValueError, match="negative"):
+        fit.fit(X, sample_weight=-np.ones(60))
+    assert not [name for name in vars(fit) if name.endswith("_") and not name.startswith("_")]
 
 
 # --- number of clusters ---

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from kfrc import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM
 from kfrc.bandwidth import select_bandwidths
@@ -49,13 +51,29 @@ def masked(X):
     return np.ma.array(data, mask=mask)
 
 
-@every_estimator
+def accepts_missing(estimator):
+    return get_tags(estimator).input_tags.allow_nan
+
+
+every_complete = pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if not accepts_missing(e)], ids=lambda e: type(e).__name__
+)
+every_incomplete = pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if accepts_missing(e)], ids=lambda e: type(e).__name__
+)
+
+
+def test_three_methods_accept_missing_values():
+    assert {type(e) for e in ESTIMATORS if accepts_missing(e)} == {KFRC, FRC, FCM}
+
+
+@every_complete
 def test_a_fit_says_that_masked_values_are_missing_and_where(estimator, masked):
     with pytest.raises(ValueError, match=r"2 masked value\(s\), the first at row 3, column 1.*NaN"):
         estimator.fit(masked)
 
 
-@every_estimator
+@every_complete
 def test_integers_may_be_masked_too(estimator, X):
     counts = np.ma.array(np.round(X).astype(int), mask=False)
     counts[5, 0] = np.ma.masked
@@ -63,12 +81,35 @@ def test_integers_may_be_masked_too(estimator, X):
         estimator.fit(counts)
 
 
-@every_estimator
+@every_complete
 def test_new_rows_may_not_be_masked_either(estimator, X, masked):
     fit = estimator.fit(X)
     for method in (fit.predict_proba, fit.predict, fit.transform, fit.score):
         with pytest.raises(ValueError, match="masked"):
             method(masked)
+
+
+@every_incomplete
+def test_masked_values_are_as_missing_as_nan(estimator, X, masked):
+    holes = np.ma.filled(masked, np.nan)
+    fit = clone(estimator).fit(masked)
+    assert_array_equal(fit.memberships_, clone(estimator).fit(holes).memberships_)
+    for method in (fit.predict_proba, fit.predict, fit.transform, fit.score):
+        assert_array_equal(method(masked), method(holes))
+
+
+@every_incomplete
+def test_masked_integers_are_missing_too(estimator, X):
+    counts = np.ma.array(np.round(10 * X).astype(int), mask=False)
+    counts[5, 0] = np.ma.masked
+    holes = np.ma.filled(counts.astype(float), np.nan)
+    assert_array_equal(clone(estimator).fit(counts).memberships_, clone(estimator).fit(holes).memberships_)
+
+
+@every_incomplete
+def test_masked_values_are_refused_on_demand(estimator, masked):
+    with pytest.raises(ValueError, match=r"masked|missing"):
+        clone(estimator).set_params(missing="error").fit(masked)
 
 
 @every_estimator
