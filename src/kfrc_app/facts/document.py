@@ -85,7 +85,8 @@ def summary_document(facts: Facts) -> dict[str, Any]:
             for column in importance.columns
         ],
         "effective_n_columns": None if importance is None else importance.effective,
-        "profiles": _profiles(facts),
+        # Of numbers alone they are for the eye, and take long for many rows.
+        "profiles": None if facts.table is None or facts.table.is_plain else _profiles(facts),
         "choice": _choice(facts.choice, facts.cluster_count),
         "agreement": None if facts.agreement is None else _agreement(facts.agreement),
         "notes": list(facts.notes),
