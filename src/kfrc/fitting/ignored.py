@@ -55,7 +55,14 @@ def parameters_in_vain(
     if settings.returns_posterior:
         reasons["the probabilities are returned as the judge gives them"] = _DESCENT
     if result.kernel is None:
-        reasons["the kernel is precomputed"] = ("bandwidths", "approximation", "rank", "outliers", *_SEARCH)
+        reasons["the kernel is precomputed"] = (
+            "bandwidths",
+            "approximation",
+            "rank",
+            "outliers",
+            "column_types",
+            *_SEARCH,
+        )
         return _phrases(reasons, parameters, defaults) + _autos_in_vain(parameters, defaults, settings)
     if result.space is not None and result.space.types is not None:
         reasons["tables with levels, blanks or weights are searched in standard deviations"] = ("standardize",)

@@ -6,6 +6,7 @@ import math
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -36,6 +37,9 @@ LEVELS = "levels"
 
 class Fits(ABC):
     """Mixtures of one table."""
+
+    revisions: ClassVar[int] = 0
+    """Times that all kinds begin once more from the best of them."""
 
     @abstractmethod
     def estimable(self, kinds: Sequence[MixtureKind], n_clusters: int) -> list[MixtureKind]:
@@ -99,6 +103,8 @@ class PlainFits(Fits):
 
 class TableFits(Fits):
     """Mixtures of a table of any type: numbers as above, with blanks integrated out, times shares of levels."""
+
+    revisions: ClassVar[int] = 3
 
     def __init__(self, table: Table) -> None:
         self.table = table

@@ -20,6 +20,9 @@ __all__ = ["MixtureJudge", "sphered_partitions"]
 _SAME_START = 0.98
 """Frobenius ARI above which two starts of the same mixture are one."""
 
+_NO_GAIN = 0.1
+"""Evidence that is not worth another round of all kinds."""
+
 _OWN_FINALISTS = 2
 """Starts of a kind with a matrix per component that go on to convergence: an iteration costs several times more."""
 
@@ -79,6 +82,13 @@ class MixtureJudge(Judge, name="mixture"):
         if n_clusters > 1 and len(partitions) > 1:
             partitions = [*partitions, *fits.own_partitions(n_clusters, self.n_sphered)]
         opinions = [self._converged(fits, U, kind) for kind in kinds for U in self._finalists(fits, partitions, kind)]
+        for _ in range(fits.revisions if n_clusters > 1 else 0):
+            # What one kind has found may be a better start for another than any proposal was.
+            best = max(opinions, key=lambda opinion: opinion.evidence)
+            revised = [self._converged(fits, best.posterior, kind) for kind in kinds]
+            opinions += revised
+            if max(opinion.evidence for opinion in revised) <= best.evidence + _NO_GAIN:
+                break
         return sorted(opinions, key=lambda opinion: -opinion.evidence)
 
     def _complaint(self, n_samples: int, n_features: int, n_clusters: int) -> str:

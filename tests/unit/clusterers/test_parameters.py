@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from kfrc import KFRC, IgnoredParameterWarning
@@ -73,6 +74,8 @@ OTHER = {
     "screen": Heard(),
     "max_clusters": 4,
     "memberships": "posterior",
+    "column_types": {2: "nominal"},
+    "missing": "error",
     "selection_samples": 25,
     "bandwidths": 1.5,
     "threshold": 0.01,
@@ -109,11 +112,14 @@ ONLY = {
 }
 """What such a context can change, next to another one in which all parameters are walked."""
 
+WHERE_BLANK = {"missing"}
+"""Acts on blanks, of which there are none here; see test_missing_acts_where_something_is_missing."""
+
 CASES = [
     (context, name)
     for context, given in CONTEXTS.items()
     for name in ONLY.get(context, PARAMETERS)
-    if name not in given and (context, name) not in DONE_ANYWAY
+    if name not in given and (context, name) not in DONE_ANYWAY and name not in WHERE_BLANK
 ]
 
 
@@ -249,6 +255,17 @@ def test_momentum_says_that_it_does_not_choose(X):
 def test_settings_that_contradict_each_other_are_named(parameters, message, X):
     with pytest.warns(IgnoredParameterWarning, match=message):
         KFRC(3, **({"n_starts": 1, "random_state": 0} | parameters)).fit(X)
+
+
+def test_missing_acts_where_something_is_missing(X):
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    frame["c"] = pd.Categorical(np.where(frame.c > 0, "up", "down")).remove_unused_categories()
+    frame.loc[[3, 20], "c"] = None
+    fits = {how: KFRC(3, bandwidths=1.0, m=1.5, missing=how, random_state=0) for how in ("partial", "level")}
+    objectives = {how: model.fit(frame).objective_ for how, model in fits.items()}
+    assert objectives["partial"] != objectives["level"]
+    with pytest.raises(ValueError, match=r"2 value\(s\) are missing, the first in row 3: 'c' \(2\)"):
+        KFRC(3, missing="error").fit(frame)
 
 
 def test_a_failed_fit_leaves_nothing_behind(X):
