@@ -6,8 +6,18 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kfrc
+from kfrc import FANNY, FCM, FRC
 from kfrc.clusterers import FuzzyClusterer
 from strategies import CLUSTERERS
+
+# Settings that read other input than the defaults do.
+OTHERS = [
+    FRC(metric="gower"),
+    FANNY(metric="gower"),
+    FRC(metric="euclidean"),
+    FRC(missing="error"),
+    FCM(missing="error"),
+]
 
 
 # The data of the checks are grids and noise, where a method may well find nothing, or need long.
@@ -17,7 +27,7 @@ from strategies import CLUSTERERS
     "ignore::kfrc.exceptions.NearTieWarning",
     "ignore::sklearn.exceptions.ConvergenceWarning",
 )
-@parametrize_with_checks([cls() for cls in CLUSTERERS])
+@parametrize_with_checks([cls() for cls in CLUSTERERS] + OTHERS)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
