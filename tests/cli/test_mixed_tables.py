@@ -232,3 +232,28 @@ def test_a_row_of_which_nothing_is_known_belongs_everywhere(run, mixed_frame, tm
     assert "nothing is known of row '6'" in ended.err
     found = pd.read_csv(tmp_path / "out" / "memberships.csv").filter(like="cluster_")
     np.testing.assert_allclose(found.iloc[5], 1 / 3)
+
+
+def test_a_kernel_that_needs_numbers_is_refused_before_any_work(run, mixed_csv, tmp_path):
+    arguments = ("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", "--kernel", "path", *LABELED)
+    assert "--kernel path takes complete numbers without weights only" in run(*arguments, code=1).err
+    assert not (tmp_path / "out").exists()
+
+
+def test_blanks_of_numbers_are_no_level(run, mixed_csv, tmp_path):
+    options = ("--missing", "level", *LABELED, *LIGHT)
+    ended = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", *options)
+    assert "a blank counts as a level where there are levels, of numbers what is known of them is used" in ended.err
+
+
+def test_a_parquet_file_gives_the_same_clusters(run, mixed_frame, mixed_csv, fitted, tmp_path):
+    typed = mixed_frame.drop(columns=["w", "remark"]).assign(
+        grade=pd.Categorical(mixed_frame["grade"].astype(str), ["0", "1", "2"], ordered=True),
+        day=pd.to_datetime(mixed_frame["day"]),
+    )
+    typed.to_parquet(tmp_path / "mixed.parquet")
+    run("fit", tmp_path / "mixed.parquet", "-c", 3, "-o", tmp_path / "other", *LABELED, *LIGHT)
+    one, other = (pd.read_csv(tmp_path / name / "memberships.csv") for name in ("fit", "other"))
+    pd.testing.assert_frame_equal(one, other, atol=1e-9)
+    new = run("predict", tmp_path / "fit" / "model.skops", tmp_path / "mixed.parquet", "--json").document
+    np.testing.assert_allclose(new["memberships"], one.filter(like="cluster_"), atol=1e-5)

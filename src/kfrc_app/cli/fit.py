@@ -23,6 +23,7 @@ from kfrc_app.cli.render import show_fit
 from kfrc_app.cli.results import ALL_FILES, result_files
 from kfrc_app.facts import Facts, summarize, summary_document
 from kfrc_app.facts.agreement import label_notes
+from kfrc_app.facts.encoding import is_complete_numbers
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.weighting import fit_weighted
 from kfrc_app.output import check_output, write_folder
@@ -39,6 +40,9 @@ from kfrc_app.tables import (
 
 MAX_REFIT_ROWS = 500
 """Rows of which refits see two thirds: enough to see whether clusters are found again, in bounded time."""
+
+PATH = "path"
+"""The kernel that depends on all rows at once."""
 
 _WORTH_WORKERS = 10.0
 """Seconds of refits from which on starting further processes, which takes a few, pays."""
@@ -141,6 +145,7 @@ def fit(
             missing=missing,
             marks=marks,
         )
+        _refuse_kernel(kernel, found)
         found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))
         facts, files = cluster_table(found, model, source=data, command=command, with_report=report, n_refits=refits)
     write_folder(out, files, force=force, obsolete=ALL_FILES)
@@ -237,6 +242,15 @@ def _fit_and_assess(
         )
     bar.remove_task(task)
     return found
+
+
+def _refuse_kernel(kernel: str, found: Table) -> None:
+    """Stop before any work if a kernel cannot treat a table."""
+    if kernel == PATH and not (found.weights is None and is_complete_numbers(found.data)):
+        raise DataError(
+            "--kernel path takes complete numbers without weights only: leave it out, or choose columns of numbers "
+            "with --columns and rows without gaps with --missing drop"
+        )
 
 
 def show_files(out: Path, files: dict[str, str | bytes]) -> None:

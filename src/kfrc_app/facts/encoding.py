@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from kfrc._numerics import standardize
-from kfrc.typing import FloatArray
+from kfrc.typing import BoolArray, FloatArray
 from kfrc_app.facts.table import as_numbers
 from kfrc_app.tables import Kind, kind_of
 
@@ -57,17 +57,17 @@ def standardized(data: pd.DataFrame, weights: FloatArray | None = None) -> pd.Da
     s = np.ones(len(data)) if weights is None else weights
     parts: dict[str, FloatArray] = {}
     for name in varying.columns:
-        labels, values = _columns(str(name), varying[name])
+        labels, values = _columns(str(name), varying[name], s > 0)
         parts |= dict(zip(labels, _in_units(values, s).T, strict=True))
     return pd.DataFrame(parts, index=data.index)
 
 
-def _columns(name: str, series: pd.Series[Any]) -> tuple[list[str], FloatArray]:
-    """Names and values of the numbers that stand for a column, NaN where it is missing."""
+def _columns(name: str, series: pd.Series[Any], counts: BoolArray) -> tuple[list[str], FloatArray]:
+    """Names and values of the numbers that stand for a column, NaN where it is missing; levels of rows that count."""
     values = as_numbers(series)
     if kind_of(series) is not Kind.NOMINAL:
         return [name], values[:, None]
-    used = [k for k in range(len(series.cat.categories)) if (values == k).any()]
+    used = [k for k in range(len(series.cat.categories)) if (values[counts] == k).any()]
     indicators = np.where(np.isnan(values)[:, None], np.nan, np.equal.outer(values, used))
     return [f"{name}={series.cat.categories[k]}" for k in used], indicators
 

@@ -100,7 +100,7 @@ def treat_missing(
             f"{described}: fill them in, leave columns out with --drop, or use --missing partial or --missing drop"
         )
     if missing is not Missing.DROP:
-        notes.append(f"{described}: {_treatment(missing)}")
+        notes.append(f"{described}: {_treatment(missing, data[columns])}")
         _note_empty(absent, ids, missing, notes)
         return InputRows.all_used(ids)
     if incomplete.sum() > limit * len(data):
@@ -113,10 +113,15 @@ def treat_missing(
     return InputRows(ids, _reasons(absent))
 
 
-def _treatment(missing: Missing) -> str:
-    if missing is Missing.LEVEL:
+def _treatment(missing: Missing, gaps: pd.DataFrame) -> str:
+    """What is done with the gaps of some columns."""
+    known = "what is known of them is used"
+    if missing is not Missing.LEVEL:
+        return known
+    has_levels = [isinstance(dtype, pd.CategoricalDtype) for dtype in gaps.dtypes]
+    if all(has_levels):
         return "a blank counts as a level of its own"
-    return "what is known of them is used"
+    return f"a blank counts as a level where there are levels, of numbers {known}" if any(has_levels) else known
 
 
 def _note_empty(absent: pd.DataFrame, ids: NDArray[Any], missing: Missing, notes: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ MAX_COLUMNS = 500
 """One bandwidth is searched per column; beyond this the search takes hours rather than minutes."""
 
 _MAX_GROUPS = 30
+_ID_NAME = re.compile(r"(?:^|[\W_])(?:id|key|uuid|index)$", re.IGNORECASE)
+"""What columns that name rows are called."""
 
 
 @dataclass(frozen=True)
@@ -227,6 +230,8 @@ def _suspicions(data: pd.DataFrame) -> list[str]:
         counts = column.dtype == np.float64 and len(column) > MIN_ROWS
         if counts and np.array_equal(column.to_numpy() - column.to_numpy()[0], positions):
             found.append(f"column '{name}' counts the rows: if it is a row number, add --id-column '{name}'")
+        elif _ID_NAME.search(str(name)) and column.dtype == np.float64 and column.nunique() == len(column):
+            found.append(f"column '{name}' is used as data: if it names the rows, add --id-column '{name}'")
         elif str(name).lower() in LABEL_NAMES and column.nunique() <= _MAX_GROUPS:
             found.append(f"column '{name}' is used as data: if it holds known groups, add --label-column '{name}'")
     return found

@@ -7,6 +7,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
@@ -160,3 +161,14 @@ def test_displays_show_the_facts(model, iris_frame):
     assert importance.order_.tolist() == [column.position for column in facts.importance.columns]
     path = FuzzifierPathDisplay.from_estimator(model, iris_frame).path
     np.testing.assert_array_equal(path.uniformity, facts.path.uniformity)
+
+
+def test_every_display_draws_a_table_with_levels_and_gaps():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 30)
+    color = np.array(["red", "blue"], dtype=object)[group]
+    color[::7] = None
+    frame = pd.DataFrame({"x": 4.0 * group + rng.normal(size=60), "color": pd.Categorical(color)})
+    model = KFRC(2, n_starts=1, random_state=0).fit(frame)
+    for display in DISPLAYS:
+        assert display.from_estimator(model, frame).figure_ is not None

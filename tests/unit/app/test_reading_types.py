@@ -128,6 +128,13 @@ def test_text_under_the_name_of_known_groups_is_not_clustered_by_unless_that_is_
     assert list(read_table(path, **wish("species=nominal")).data.columns) == ["x", "species"]
 
 
+@pytest.mark.parametrize("name", ["id", "customer_id", "Sample ID", "key"])
+def test_numbers_that_may_name_the_rows_are_suspected(tmp_path, name):
+    path = write(tmp_path, **{name: [str(7 * k * k + 1000) for k in range(N)]})
+    assert f"--id-column '{name}'" in read_table(path).notes[0]
+    assert read_table(path, id_column=name).notes == ()
+
+
 def test_columns_that_say_nothing_are_left_out_and_named(tmp_path):
     path = write(tmp_path, blank=[""] * N, one=["a"] * N, day=["2020-01-01"] * N)
     table = read_table(path, missing=Missing.PARTIAL)
