@@ -1,5 +1,6 @@
 """scikit-learn estimators: one file per method."""
 
+from kfrc.clusterers._spread import NegativeDistanceError
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.fanny import FANNY
 from kfrc.clusterers.fcm import FCM
@@ -8,7 +9,7 @@ from kfrc.clusterers.frc import FRC
 from kfrc.clusterers.kfrc import KFRC
 from kfrc.clusterers.msfcm import MSFCM
 from kfrc.clusterers.nerfcm import NERFCM
-from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError
+from kfrc.clusterers.rfcm import RFCM
 from kfrc.clusterers.vfcm import VFCM
 
 __all__ = [

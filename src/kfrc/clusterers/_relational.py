@@ -22,6 +22,7 @@ from kfrc.clusterers._relations import (
     warn_of_blank_rows,
 )
 from kfrc.clusterers._rows import fitted_rows
+from kfrc.clusterers._spread import NegativeDistanceError
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
@@ -79,7 +80,10 @@ class RelationalClusterer(FuzzyClusterer):
             relation = relation.learned(rows, getattr(self, "feature_names_in_", None))
             dissimilarity = relation.dissimilarity()
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
-            solution = self._solve(dissimilarity, n_clusters, fuzzifier, start, progress)
+            try:
+                solution = self._solve(dissimilarity, n_clusters, fuzzifier, start, progress)
+            except NegativeDistanceError as found:
+                raise found.of_rows(rows.first) from None
             self._relation, self._centers = relation.placing(), self._centers_of(relation, solution)
             if self._centers.points is not None:
                 self.cluster_centers_ = self._centers.points

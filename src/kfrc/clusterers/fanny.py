@@ -104,6 +104,11 @@ class FANNY(FuzzyClusterer):
 
     New rows get the same formula for u with the sums S and Q of the training memberships.
 
+    A row of weight s counts s times in S, T and Q, and all it stands for moves at once; its copies are at distance 0 of
+    each other, so that the minima of J are those of the table with every row written down s times. A sweep over that
+    table would move the copies one after the other and take another way. As rows that repeat others are merged, and
+    sorted, the blocks of the start are those of the sorted rows then; a precomputed matrix keeps its order.
+
     References
     ----------
     Kaufman and Rousseeuw (1990), "Finding Groups in Data", chapter 4.

@@ -11,7 +11,7 @@ import numpy as np
 from kfrc._numerics import as_generator
 from kfrc.clusterers._relational import RelationalClusterer
 from kfrc.clusterers._relations import MatrixCenters, MatrixRelation, Relation, RelationCenters
-from kfrc.clusterers.rfcm import NegativeDistanceError, SpreadDissimilarity
+from kfrc.clusterers._spread import NegativeDistanceError, SpreadDissimilarity
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.gram import DenseGram

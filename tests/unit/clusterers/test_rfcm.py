@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kfrc import ConstantFeatureWarning, KFRCError, TrivialPartitionWarning, UniformCollapseWarning
 from kfrc._numerics import double_center
+from kfrc.clusterers._spread import NegativeDistanceError
 from kfrc.clusterers.fcm import FCM
-from kfrc.clusterers.rfcm import RFCM, NegativeDistanceError
+from kfrc.clusterers.rfcm import RFCM
 from strategies import random_memberships
 
 

@@ -10,10 +10,10 @@ from scipy.spatial.distance import cdist
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kfrc import FANNY, FCM, FCMMK, FRC, MSFCM, NERFCM, RFCM, VFCM, UniformCollapseWarning
+from kfrc import FANNY, FCM, FCMMK, FRC, MSFCM, NERFCM, RFCM, VFCM, NegativeDistanceError, UniformCollapseWarning
 from kfrc.clusterers import _rows
+from kfrc.clusterers._spread import SpreadDissimilarity
 from kfrc.clusterers.nerfcm import _raised_eigenvalue
-from kfrc.clusterers.rfcm import SpreadDissimilarity
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.metrics import uniformity_index
 
@@ -275,3 +275,16 @@ def test_fit_predict_and_fit_transform_pass_weights_on(estimator, rows):
     fit = sklearn.clone(estimator).fit(X, sample_weight=w)
     assert_array_equal(sklearn.clone(estimator).fit_predict(X, sample_weight=w), fit.labels_)
     assert_array_equal(sklearn.clone(estimator).fit_transform(X, sample_weight=w), fit.transform(X))
+
+
+def test_a_negative_distance_is_reported_by_the_row_of_the_user():
+    R, _ = stars()
+    squared = R**2  # far from Euclidean
+    with pytest.raises(NegativeDistanceError) as plain:
+        RFCM(2, metric="precomputed", random_state=0).fit(squared)
+    shifted = np.pad(squared, (3, 0), constant_values=1.0)
+    np.fill_diagonal(shifted, 0.0)
+    with pytest.raises(NegativeDistanceError) as moved:
+        RFCM(2, metric="precomputed", random_state=0).fit(shifted, sample_weight=[0] * 3 + [1] * 10)
+    sample = int(str(plain.value).split("sample ")[1].split()[0])
+    assert f"sample {sample + 3} has" in str(moved.value)
