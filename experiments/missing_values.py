@@ -1,9 +1,9 @@
 """Entries removed at random: distances by what is known against means filled in, with the same estimator.
 
-    python experiments/missing_values.py [--seeds 5] [--shares 0 10 30 50] [--choose] [--data FOLDER] [--figure curve.svg]
+    python experiments/missing_values.py [--seeds 5] [--shares 0 10 30 50] [--choose] [--data FOLDER] [--figure f.svg]
 
-Iris, wine and breast cancer come with scikit-learn. With ``--data`` tables of any type are added: one ``NAME.csv`` each with
-a last column ``label``, and ``types.json`` with the types of the columns. Labels are used for the score only.
+Iris, wine and breast cancer come with scikit-learn. With ``--data`` tables of any type are added: one ``NAME.csv`` each
+with a last column ``label``, and ``types.json`` with the types of the columns. Labels are used for the score only.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ def filled(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def score(table: pd.DataFrame, labels: np.ndarray, parameters: dict) -> float:
+    """Adjusted Rand index of a fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = KFRC(len(np.unique(labels)), random_state=0, **parameters).fit(table)
@@ -70,6 +71,7 @@ def score(table: pd.DataFrame, labels: np.ndarray, parameters: dict) -> float:
 
 
 def main() -> None:
+    """Print the table, and draw it on request."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--shares", type=int, nargs="+", default=[0, 10, 30, 50])

@@ -19,7 +19,7 @@ import numpy as np
 from kfrc._numerics import COLLAPSE_TOL, RESOLUTION
 from kfrc.columns import Rows, Table
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.gram import ColumnGrams, gram_family
+from kfrc.gram import ColumnGram, ColumnGrams, Gram, gram_family
 from kfrc.kernels import Kernel
 from kfrc.typing import BoolArray, FloatArray
 
@@ -48,7 +48,7 @@ class Scatter:
         return self.total - self.between.sum(axis=0)
 
 
-def scatter(X: Rows, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray) -> Scatter:
+def scatter(X: Rows, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray, gram: Gram | None = None) -> Scatter:
     """Scatter of every column, one column at a time: the cost is linear in their number.
 
     Parameters
@@ -60,6 +60,8 @@ def scatter(X: Rows, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray
         An infinite one makes a column count for nothing.
     weights : ndarray of shape (n_samples, n_clusters)
         t(u_ji); those of a table count as often as its rows do.
+    gram : Gram, optional
+        Of these rows at these bandwidths, if there is one already.
 
     Returns
     -------
@@ -79,7 +81,8 @@ def scatter(X: Rows, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray
     if not kernel.sums_over_columns:
         kernel = Kernel.from_name(_STAND_IN)
     if isinstance(X, Table):
-        return _scatter_of_table(X, kernel, bandwidths, weights)
+        known = gram if isinstance(gram, ColumnGram) else ColumnGrams(X, kernel).at(bandwidths)
+        return _scatter_of_table(X, known, weights)
     masses = weights.sum(axis=0)
     of_rows = weights.sum(axis=1)
     common = of_rows / of_rows.sum()
@@ -97,10 +100,9 @@ def scatter(X: Rows, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray
     return Scatter(between, total)
 
 
-def _scatter_of_table(table: Table, kernel: Kernel, bandwidths: FloatArray, weights: FloatArray) -> Scatter:
+def _scatter_of_table(table: Table, gram: ColumnGram, weights: FloatArray) -> Scatter:
     """Column by column over the rows in which the column is known."""
     between, total = np.zeros((weights.shape[1], table.shape[1])), np.zeros(table.shape[1])
-    gram = ColumnGrams(table, kernel).at(bandwidths)
     counts = weights * table.mass[:, None]
     centers, masses = gram.column_means(np.column_stack([counts, counts.sum(axis=1)]))
     explained = masses[:, :-1] * gram.sums_over_columns(np.square(centers[:, :-1] - centers[:, -1:]))
@@ -113,7 +115,12 @@ def _scatter_of_table(table: Table, kernel: Kernel, bandwidths: FloatArray, weig
 
 
 def cluster_contributions(
-    X: Rows, kernel: Kernel, bandwidths: FloatArray, memberships: FloatArray, fuzzifier: Fuzzifier
+    X: Rows,
+    kernel: Kernel,
+    bandwidths: FloatArray,
+    memberships: FloatArray,
+    fuzzifier: Fuzzifier,
+    gram: Gram | None = None,
 ) -> FloatArray:
     """Share of every cluster and column in what a partition explains.
 
@@ -127,6 +134,8 @@ def cluster_contributions(
     memberships : ndarray of shape (n_samples, n_clusters)
     fuzzifier : Fuzzifier
         Its t gives the weights, as in the objective.
+    gram : Gram, optional
+        Of these rows at these bandwidths, if there is one already.
 
     Returns
     -------
@@ -149,7 +158,7 @@ def cluster_contributions(
     used = np.isfinite(bandwidths) & (True if isinstance(X, Table) else np.ptp(X, axis=0) > 0)
     if float(np.abs(memberships - 1.0 / n_clusters).max()) <= COLLAPSE_TOL:
         return _equal_shares(n_clusters, used)
-    between = scatter(X, kernel, bandwidths, fuzzifier.value(memberships)).between
+    between = scatter(X, kernel, bandwidths, fuzzifier.value(memberships), gram).between
     explained = float(between.sum())
     return between / explained if explained > 0 else _equal_shares(n_clusters, used)
 

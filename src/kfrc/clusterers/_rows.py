@@ -18,7 +18,7 @@ from kfrc._validation import check_sample_weight
 from kfrc.relational import Given, Start
 from kfrc.typing import FloatArray, IntArray
 
-_WORTHWHILE = 0.2
+_WORTHWHILE = 0.3
 """Share of the rows that must repeat others before rows without weights are merged: it saves time, and moves rows."""
 
 _SMALLEST_TOTAL = 2.0
@@ -91,7 +91,7 @@ def merge_rows(
     """Bring rows to a form that does not depend on how often and in what order they are written down.
 
     With weights, rows of weight zero are dropped, equal rows are merged, and the rest is sorted. Without weights, or
-    with weights zero and one only, rows are merged where it saves at least a fifth of them, and else keep their order.
+    with weights zero and one only, rows are merged where it saves three in ten of them, and else keep their order.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class FuzzyClusterer(
     Weights of rows are frequencies: weight 2 is the row twice, weight 0 is the row absent, and its memberships are what
     ``predict_proba`` says of it. So they should sum to about the number of rows (survey weights: mean one).
 
-    Rows with weights, and rows of which at least a fifth repeat others, are fitted as different rows with their
+    Rows with weights, and rows of which at least three in ten repeat others, are fitted as different rows with their
     frequencies, sorted by value: the result then depends neither on the order of the rows nor on how a row is repeated,
     and clusters are numbered by the first of the sorted rows that prefers them. Memberships given as ``init`` are
     averaged over equal rows. Rows of a precomputed matrix are never merged.

@@ -105,7 +105,7 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
         returns_posterior=settings.returns_posterior,
         contributions=space.spread(
             cluster_contributions(
-                view.standardized, tuned.kernel, space.bandwidths, solution.memberships, tuned.fuzzifier
+                view.standardized, tuned.kernel, space.bandwidths, solution.memberships, tuned.fuzzifier, gram
             )
         ),
     )

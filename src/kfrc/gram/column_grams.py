@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kfrc._numerics import clear_rounding, row_blocks
+from kfrc._numerics import available_memory, clear_rounding, row_blocks
 from kfrc.columns import Table
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers, ColumnCenters
@@ -27,8 +27,11 @@ from kfrc.typing import FloatArray, IntArray
 _TOL = 1e-14
 """Relative size of what the basis leaves out, per column."""
 
-_FEATURE_BYTES = 1 << 30
-"""Memory for the features at all samples; beyond it they are recomputed on every pass."""
+_FEATURE_BYTES = 3 << 30
+"""Memory for the features at all samples, if so much is free twice over; beyond it they are made anew on every pass."""
+
+_SMALL_BYTES = 1 << 28
+"""Memory that is not asked for."""
 
 _BLOCK_ELEMENTS = 1 << 19
 """Elements of one block of features."""
@@ -112,7 +115,7 @@ class ColumnGram(FeatureGram):
         return np.concatenate([np.full(block.rank, block.data.total) for block in self.column_blocks])
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:  # noqa: D102
-        if self._stored is None and 8 * self.n_samples * self.rank <= _FEATURE_BYTES:
+        if self._stored is None and self._fits:
             stored = np.empty((self.rank, self.n_samples))
             for rows in self._row_blocks():
                 self._write(rows, stored[:, rows])
@@ -124,6 +127,11 @@ class ColumnGram(FeatureGram):
                 features = np.empty((self.rank, rows.stop - rows.start))
                 self._write(rows, features)
                 yield rows, features.T
+
+    @cached_property
+    def _fits(self) -> bool:
+        n_bytes = 8 * self.n_samples * self.rank
+        return n_bytes <= _SMALL_BYTES or n_bytes <= min(_FEATURE_BYTES, 0.5 * available_memory())
 
     def _row_blocks(self) -> Iterator[slice]:
         return row_blocks(self.n_samples, self.rank, _BLOCK_ELEMENTS)
