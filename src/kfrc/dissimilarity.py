@@ -124,9 +124,7 @@ def _gower_kind(column: Column) -> str:
     return "match" if isinstance(column, Nominal) else "interval"
 
 
-def gower_dissimilarities(
-    X: Any, Y: Any | None = None, *, column_types: Mapping[Any, Any] | None = None
-) -> FloatArray:
+def gower_dissimilarities(X: Any, Y: Any | None = None, *, column_types: Mapping[Any, Any] | None = None) -> FloatArray:
     """Gower's dissimilarities between rows of a table with columns of any type, for ``metric="precomputed"``.
 
     The dissimilarity of two rows is the mean, over the columns that are known in both, of |x − y| / range for numbers

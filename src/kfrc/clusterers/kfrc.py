@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.callback import with_callbacks
 
-from kfrc._numerics import NOTICEABLE_ERROR, as_generator
+from kfrc._numerics import as_generator
 from kfrc._validation import check_memberships
 from kfrc.bandwidth import BandwidthResult, Optimizer
 from kfrc.clusterers._rows import MergedRows, check_frequencies, merge_rows
@@ -18,13 +19,6 @@ from kfrc.clusterers._tables import Reading, numeric_schema, read_new_rows, read
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.columns import Schema
 from kfrc.criteria import Criterion
-from kfrc.exceptions import (
-    ApproximationWarning,
-    IgnoredParameterWarning,
-    LargestNumberWarning,
-    NearTieWarning,
-    NoStructureWarning,
-)
 from kfrc.fitting import (
     AUTO,
     PAPER,
@@ -37,6 +31,7 @@ from kfrc.fitting import (
     fit_gram,
     fit_table,
     parameters_in_vain,
+    remarks,
     resolve_settings,
 )
 from kfrc.fuzzifiers import Fuzzifier
@@ -224,6 +219,8 @@ class KFRC(FuzzyClusterer):
         Number of clusters.
     column_types_ : dict
         Type of every column by name, or by position if X is an array; ``"drop"`` for those that are left out.
+    schema_ : kfrc.columns.Schema or None
+        The columns with their levels; None if all are numbers, nothing is missing and nothing has weights.
     kernel_, criterion_, max_anisotropy_, fuzzifier_
         What the fit used, given or chosen; ``fuzzifier_.m`` is the fuzziness and ``search_.level`` the level. There is
         no bound on the anisotropy if nothing was searched.
@@ -282,12 +279,12 @@ class KFRC(FuzzyClusterer):
     cluster_count_: dict[str, Any] | None
     cluster_count_reason_: str | None
     outliers_: dict[str, Any] | None
+    schema_: Schema | None
     space_: KernelSpace | None
     posterior_memberships_: FloatArray | None
     column_types_: dict[Any, str]
     _centers: Centers
     _posterior: PosteriorRows | None
-    _schema: Schema | None
 
     def __init__(
         self,
@@ -403,24 +400,22 @@ class KFRC(FuzzyClusterer):
             precomputed = self.kernel == PRECOMPUTED
             reading = Reading(self._table(X), None) if precomputed else self._read(X)
             counted = None if self.n_clusters == AUTO else self._check_clusters(len(reading.values), sample_weight)
-            # A matrix is kept as it is: rows without weight have no influence there.
-            weights = check_frequencies(sample_weight, len(reading.values)) if precomputed else None
-            rows = None if precomputed else merge_rows(reading.values, sample_weight, at_least=counted or 2)
-            parameters = self.get_params(deep=False)
-            if rows is not None and not isinstance(self.init, str | Start):
-                given = check_memberships(self.init, "init", shape=(len(reading.values), None))
-                parameters["init"] = rows.average(given)
-            settings = resolve_settings(parameters, counted)
+            settings = resolve_settings(self.get_params(deep=False), counted)
             progress = self._start_progress(settings.n_tasks, self.verbose)
             rng = as_generator(self.random_state)
+            rows: MergedRows | None = None
             if precomputed:
-                result = fit_gram(reading.values, settings, rng, progress, weights)
-                schema = None
+                # A matrix is kept as it is: rows without weight have no influence there.
+                weights = check_frequencies(sample_weight, len(reading.values))
+                result, schema = fit_gram(reading.values, settings, rng, progress, weights), None
             else:
+                if sample_weight is not None or settings.takes_tables:
+                    rows = merge_rows(reading.values, sample_weight, at_least=counted or 2)
                 view, schema = self._view(reading, rows, settings)
-                result = fit_table(view, settings, rng, progress)
+                result = fit_table(view, _on_merged(settings, rows, len(reading.values)), rng, progress)
             self._store_result(result, reading, schema, rows)
-            self._warn_of_result(result, settings)
+            for message, category in remarks(result, self._in_vain(result, settings)):
+                warnings.warn(message, category, stacklevel=3)
             self._warn_about(result.solution, result.fuzzifier, lambda: result.leading_eigenvalue)
             self._end_progress()
         return self
@@ -453,11 +448,13 @@ class KFRC(FuzzyClusterer):
     ) -> None:
         """Everything that a fit sets."""
         posterior = result.posterior
-        self._schema = schema
+        self.schema_, self.space_ = schema, result.space
         self._centers = result.centers
         self._posterior = posterior.rows if posterior is not None and result.returns_posterior else None
         self.fuzzifier_ = result.fuzzifier
         self._store(result.solution, result.fuzzifier, rows, lambda absent: self._placed(reading.values[absent]))
+        if schema is not None and not result.returns_posterior:
+            self._even_where_blank(self.memberships_, reading.values)
         self.column_types_ = reading.column_types(self)
         self.n_clusters_ = result.n_clusters
         self.kernel_, self.criterion_ = result.kernel, result.criterion
@@ -466,7 +463,6 @@ class KFRC(FuzzyClusterer):
         self.approximation_, self.approximation_error_ = result.gram.backend, result.gram.approximation_error
         self.eigenvalues_, self.criterion_value_ = result.eigenvalues, result.criterion_value
         self.threshold_, self.critical_m_, self.stable_ = result.threshold, result.critical_m, result.stable
-        self.space_ = result.space
         self.outliers_ = result.far_values
         relative = None if result.space is None else result.space.relative_bandwidths()
         self.bandwidths_ = None if result.space is None else result.space.bandwidths_in_user_units()
@@ -489,69 +485,48 @@ class KFRC(FuzzyClusterer):
                 self.posterior_memberships_[rows.absent] = posterior.rows.memberships(reading.values[rows.absent])
         self.memberships_kind_ = "posterior" if result.returns_posterior else "fuzzy"
 
-    def _warn_of_result(self, result: KernelFit, settings: Settings) -> None:
-        """Say what was set in vain, and when clusters may not exist."""
+    def _in_vain(self, result: KernelFit, settings: Settings) -> list[str]:
+        """What was set without effect."""
         defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
-        in_vain = parameters_in_vain(self.get_params(deep=False), defaults, settings, result)
-        if in_vain:
-            warnings.warn("; ".join(in_vain), IgnoredParameterWarning, stacklevel=4)
-        gram = result.gram
-        if gram.backend == "low_rank" and gram.approximation_error > NOTICEABLE_ERROR:
-            warnings.warn(
-                "the bandwidths are too small for the kernel to be resolved at every row: squared distances are off by "
-                f"up to {gram.approximation_error:.2g} times their mean. Use a higher level, larger bandwidths, or at "
-                "most 5000 rows",
-                ApproximationWarning,
-                stacklevel=4,
-            )
-        if self.selection_ties_:
-            warnings.warn(
-                "the choice was a tie: another partition describes the data just as well. Treat the clusters as one of "
-                f"{self.selection_ties_ + 1} ways to cut the data",
-                NearTieWarning,
-                stacklevel=4,
-            )
-        count = result.count
-        if count is not None and count.best == 1:
-            why = (
-                "mixtures of several groups explain it no better than one group does"
-                if count.existence is None
-                else f"tables of one group look as grouped as it does (p = {count.existence:.2g})"
-            )
-            warnings.warn(
-                f"there is no sign of more than one group in the data: {why}. All memberships are 1. To cut the data "
-                "all the same give a number of clusters",
-                NoStructureWarning,
-                stacklevel=4,
-            )
-        elif count is not None and count.is_largest:
-            warnings.warn(
-                f"{count.best} clusters were found, the largest number tried: there may be more. Raise max_clusters",
-                LargestNumberWarning,
-                stacklevel=4,
-            )
+        return parameters_in_vain(self.get_params(deep=False), defaults, settings, result)
 
     def _rows(self, X: Any) -> FloatArray:
         if self.kernel == PRECOMPUTED:
             return super()._rows(X)
-        return read_new_rows(self, X, self._schema, self.missing)
+        return read_new_rows(self, X, self.schema_, self.missing)
 
     def _center_distances(self, X: Any) -> FloatArray:
         return self._centers.squared_distances(self._rows(X))
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
-        if self._posterior is None and distances is not None:
-            return self.fuzzifier_.memberships(distances)
         return self._placed(self._rows(X))
 
     def _placed(self, values: FloatArray) -> FloatArray:
         """Memberships of rows that are read already."""
         if self._posterior is not None:
             return self._posterior.memberships(values)
-        return self.fuzzifier_.memberships(self._centers.squared_distances(values))
+        return self._even_where_blank(self.fuzzifier_.memberships(self._centers.squared_distances(values)), values)
+
+    def _even_where_blank(self, U: FloatArray, values: FloatArray) -> FloatArray:
+        """Memberships of 1/c for rows of which nothing is known in the columns that are used; U itself is changed.
+
+        Most rules give them that, but one that weighs sizes gives them the sizes.
+        """
+        if self.space_ is not None:
+            U[np.isnan(values[:, self.space_.columns]).all(axis=1)] = 1.0 / U.shape[1]
+        return U
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == PRECOMPUTED
         tags.input_tags.allow_nan = self.missing != "error" and self.kernel != PRECOMPUTED
         return tags
+
+
+def _on_merged(settings: Settings, rows: MergedRows | None, n_rows: int) -> Settings:
+    """Settings for merged rows: memberships that were given are averaged."""
+    init = settings.descent.init
+    if rows is None or isinstance(init, str | Start):
+        return settings
+    given = rows.average(check_memberships(init, "init", shape=(n_rows, None)))
+    return replace(settings, descent=replace(settings.descent, init=given))

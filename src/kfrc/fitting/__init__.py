@@ -2,6 +2,7 @@
 
 from kfrc.fitting.fit import fit_gram, fit_table
 from kfrc.fitting.ignored import parameters_in_vain
+from kfrc.fitting.remarks import remarks
 from kfrc.fitting.result import KernelFit, PosteriorRows
 from kfrc.fitting.settings import AUTO, MEMBERSHIPS, OUTLIERS, PAPER, PRECOMPUTED, Settings, is_auto, resolve_settings
 from kfrc.fitting.table import KernelSpace, TableView
@@ -24,5 +25,6 @@ __all__ = [
     "fit_table",
     "is_auto",
     "parameters_in_vain",
+    "remarks",
     "resolve_settings",
 ]

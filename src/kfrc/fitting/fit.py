@@ -166,8 +166,8 @@ def fit_gram(
 def _check_shapes(view: TableView, settings: Settings) -> None:
     """Refuse what does not fit the table, before the long part."""
     tuning, n_clusters, init = settings.tuning, settings.n_clusters, settings.descent.init
-    if view.types is not None:
-        _refuse_what_needs_numbers(settings)
+    if view.types is not None and settings.needs_numbers is not None:
+        raise ValueError(settings.needs_numbers)
     if isinstance(tuning, Fixed | Paths) and tuning.bandwidths is not None:
         check_bandwidths(tuning.bandwidths, view.n_columns)
     if isinstance(n_clusters, Counting):
@@ -175,19 +175,6 @@ def _check_shapes(view: TableView, settings: Settings) -> None:
             check_memberships(init, "init", shape=(view.n_samples, None))
     elif isinstance(tuning, Chosen) and min(tuning.max_rows, view.n_samples) < n_clusters:
         raise ValueError(f"selection_samples = {tuning.max_rows} rows are too few to choose {n_clusters} clusters by")
-
-
-def _refuse_what_needs_numbers(settings: Settings) -> None:
-    """Complain of kernels and judges that are made for complete numbers without weights."""
-    tuning = settings.tuning
-    if isinstance(tuning, Paths) or any(isinstance(kernel, EmbeddedKernel) for kernel in tuning.grid.kernels):
-        raise ValueError(
-            'kernel="path" needs complete numbers without weights: use kernel="sum" for tables with levels or blanks'
-        )
-    judges = [part.judge for part in (tuning, settings.n_clusters) if isinstance(part, Chosen | Counting)]
-    for judge in judges:
-        if not judge.takes_tables:
-            raise ValueError(f"the {judge.label} judge needs complete numbers without weights: use judge='mixture'")
 
 
 def _number_of_clusters(

@@ -15,7 +15,7 @@ from kfrc.fitting.tuning import Chosen, Fixed
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.gram import APPROXIMATIONS
 from kfrc.judges import DensityJudge, Judge
-from kfrc.kernels import Kernel
+from kfrc.kernels import EmbeddedKernel, Kernel
 from kfrc.kernels.linear import Linear
 from kfrc.kernels.path import PathKernel
 from kfrc.relational import Spectral, Start
@@ -140,6 +140,22 @@ class Settings:
     returns_posterior: bool
     clips_outliers: bool
     needs_scale: bool
+
+    @property
+    def needs_numbers(self) -> str | None:
+        """Why tables with levels, blanks or weights cannot be fitted; None if they can."""
+        tuning = self.tuning
+        if isinstance(tuning, Paths) or any(isinstance(kernel, EmbeddedKernel) for kernel in tuning.grid.kernels):
+            return 'kernel="path" needs complete numbers without weights: use kernel="sum" for such tables'
+        for part in (tuning, self.n_clusters):
+            if isinstance(part, Chosen | Counting) and not part.judge.takes_tables:
+                return f'the {part.judge.label} judge needs complete numbers without weights: use judge="mixture"'
+        return None
+
+    @property
+    def takes_tables(self) -> bool:
+        """Whether tables with levels, blanks or weights can be fitted."""
+        return self.needs_numbers is None
 
     @property
     def n_tasks(self) -> int:

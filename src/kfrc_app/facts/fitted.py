@@ -20,7 +20,7 @@ def fitted_columns(model: Any) -> dict[str, FittedColumn]:
     model : FuzzyClusterer
         Fitted.
     """
-    schema = getattr(model, "_schema", None)
+    schema = getattr(model, "schema_", None)
     if schema is None:
         return {}
     names = [str(title) for title in schema.titles]

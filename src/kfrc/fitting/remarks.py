@@ -1,0 +1,59 @@
+"""What a user should know of a fit: one message for each thing, with the class of its warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kfrc._numerics import NOTICEABLE_ERROR
+from kfrc.exceptions import (
+    ApproximationWarning,
+    IgnoredParameterWarning,
+    LargestNumberWarning,
+    NearTieWarning,
+    NoStructureWarning,
+)
+from kfrc.fitting.result import KernelFit
+
+
+def remarks(result: KernelFit, in_vain: Sequence[str]) -> Iterator[tuple[str, type[Warning]]]:
+    """What was set in vain, what is not exact, and when clusters may not exist.
+
+    Parameters
+    ----------
+    result : KernelFit
+    in_vain : sequence of str
+        See :func:`kfrc.fitting.parameters_in_vain`.
+    """
+    if in_vain:
+        yield "; ".join(in_vain), IgnoredParameterWarning
+    gram = result.gram
+    if gram.backend == "low_rank" and gram.approximation_error > NOTICEABLE_ERROR:
+        yield (
+            "the bandwidths are too small for the kernel to be resolved at every row: squared distances are off by up "
+            f"to {gram.approximation_error:.2g} times their mean. Use a higher level, larger bandwidths, or at most "
+            "5000 rows",
+            ApproximationWarning,
+        )
+    if result.selection is not None and result.selection.n_ties:
+        yield (
+            "the choice was a tie: another partition describes the data just as well. Treat the clusters as one of "
+            f"{result.selection.n_ties + 1} ways to cut the data",
+            NearTieWarning,
+        )
+    count = result.count
+    if count is not None and count.best == 1:
+        why = (
+            "mixtures of several groups explain it no better than one group does"
+            if count.existence is None
+            else f"tables of one group look as grouped as it does (p = {count.existence:.2g})"
+        )
+        yield (
+            f"there is no sign of more than one group in the data: {why}. All memberships are 1. To cut the data all "
+            "the same give a number of clusters",
+            NoStructureWarning,
+        )
+    elif count is not None and count.is_largest:
+        yield (
+            f"{count.best} clusters were found, the largest number tried: there may be more. Raise max_clusters",
+            LargestNumberWarning,
+        )
