@@ -38,6 +38,11 @@ MISTAKES = {
         "return 0.5 * np.eye(n_clusters)",
         "test_rows_of_a_start_lie_on_the_simplex",
     ),
+    "column": (
+        "return np.sqrt(counts)",
+        "return np.nan_to_num(np.sqrt(counts))",
+        "test_blanks_and_only_blanks_have_no_code",
+    ),
     "method": ("self.m = m", "self.m = m + 1", "check_parameters_default_constructible"),
 }
 
