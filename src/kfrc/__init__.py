@@ -8,11 +8,14 @@ from kfrc.exceptions import (
     IgnoredParameterWarning,
     InfeasibleBandwidthError,
     KFRCError,
+    LeftOutColumnWarning,
+    MissingRowWarning,
     NearTieWarning,
     NonEuclideanWarning,
     NoStructureWarning,
     TrivialPartitionWarning,
     UniformCollapseWarning,
+    UnseenCategoryWarning,
 )
 
 __version__ = version("kfrc")
@@ -32,10 +35,13 @@ __all__ = [
     "NearTieWarning",
     "InfeasibleBandwidthError",
     "KFRCError",
+    "LeftOutColumnWarning",
+    "MissingRowWarning",
     "NegativeDistanceError",
     "NonEuclideanWarning",
     "NoStructureWarning",
     "TrivialPartitionWarning",
     "UniformCollapseWarning",
+    "UnseenCategoryWarning",
     "__version__",
 ]
