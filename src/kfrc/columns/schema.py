@@ -176,7 +176,7 @@ def table_of(
     >>> [column.name for column in table.columns], int((~table.observed).sum())
     (['numeric', 'nominal'], 1)
     >>> leading_spectrum(table, 1.0, n_eigenvalues=1).eigenvalues.round(3)
-    array([0.914])
+    array([0.96])
     """
     schema = Schema.learn(X, column_types, missing)
     codes = schema.encode(X)[:, schema.positions]

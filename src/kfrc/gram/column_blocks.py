@@ -142,9 +142,14 @@ class ColumnBlock(ABC):
     def node_weights(self, coefficients: FloatArray) -> FloatArray:
         """Σ_k p_k k(x, x_k) as weights of the nodes, from Tᵀp, of shape (N, k)."""
 
+    @property
     @abstractmethod
-    def _root(self, cutoff: float) -> FloatArray:
-        """R, of shape (N, r), without what is below ``cutoff``."""
+    def _pairs(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues, rising, and eigenvectors of the core without its constant."""
+
+    def _with_constant(self, root: FloatArray) -> FloatArray:
+        """Rows of R for all functions of the basis, from those of the functions that are not constant."""
+        return root
 
     @abstractmethod
     def write_features(self, rows: slice, out: FloatArray) -> None:
@@ -177,13 +182,16 @@ class ColumnBlock(ABC):
         return self.products(self.data.weights[:, None])[:, 0] / self.data.total
 
     @property
-    @abstractmethod
     def largest(self) -> float:
         """Largest eigenvalue of the core without its constant."""
+        return float(self._pairs[0][-1])
 
     def truncate(self, cutoff: float) -> None:
-        """Fix the features; what is below ``cutoff`` counts for nothing in the whole kernel."""
-        self.root = self._root(cutoff)
+        """Fix R, of shape (N, r); what is below ``cutoff`` counts for nothing in the whole kernel."""
+        values, vectors = self._pairs
+        keep = values > cutoff
+        keep[-1] = True
+        self.root = self._with_constant(vectors[:, keep] * np.sqrt(np.maximum(values[keep], 0.0)))
 
 
 class ValueBlock(ColumnBlock):
@@ -216,16 +224,6 @@ class ValueBlock(ColumnBlock):
         B = self.core - self.core @ self.moments[:, None]
         B -= self.moments @ B
         return np.linalg.eigh(0.5 * (B + B.T))
-
-    @property
-    def largest(self) -> float:  # noqa: D102
-        return float(self._pairs[0][-1])
-
-    def _root(self, cutoff: float) -> FloatArray:
-        values, vectors = self._pairs
-        keep = values > cutoff
-        keep[-1] = True
-        return vectors[:, keep] * np.sqrt(np.maximum(values[keep], 0.0))
 
     @cached_property
     def _rows(self) -> FloatArray:
@@ -273,15 +271,7 @@ class PolynomialBlock(ColumnBlock):
     def _pairs(self) -> tuple[FloatArray, FloatArray]:
         return np.linalg.eigh(self.core[1:, 1:])  # T₀ is the constant
 
-    @property
-    def largest(self) -> float:  # noqa: D102
-        return float(self._pairs[0][-1])
-
-    def _root(self, cutoff: float) -> FloatArray:
-        values, vectors = self._pairs
-        keep = values > cutoff
-        keep[-1] = True
-        root = vectors[:, keep] * np.sqrt(np.maximum(values[keep], 0.0))
+    def _with_constant(self, root: FloatArray) -> FloatArray:
         return np.vstack([np.zeros(root.shape[1]), root])
 
     def write_features(self, rows: slice, out: FloatArray) -> None:  # noqa: D102

@@ -29,8 +29,8 @@ def test_rows_without_weights_and_repetition_are_left_alone():
     assert merge_rows(np.random.default_rng(0).standard_normal((50, 2))) is None
 
 
-@pytest.mark.parametrize(("n_copies", "merges"), [(9, False), (10, True)])
-def test_rows_without_weights_are_merged_if_a_fifth_repeats_others(n_copies, merges):
+@pytest.mark.parametrize(("n_copies", "merges"), [(17, False), (18, True)])
+def test_rows_without_weights_are_merged_if_three_in_ten_repeat_others(n_copies, merges):
     rows = np.random.default_rng(0).standard_normal((40, 2))
     assert (merge_rows(np.vstack([rows, rows[:n_copies]])) is not None) == merges
 
