@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_POLARS_NUMBERS = ("Int", "UInt", "Float", "Decimal")
-_ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "decimal")
+from kfrc.columns.base import is_blank
+
+_POLARS_NUMBERS = ("Int", "UInt", "Float")
+_ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +76,11 @@ def raw_columns(X: Any) -> Iterator[RawColumn]:
 def _from_pandas(title: Any, series: Any) -> RawColumn:
     dtype = series.dtype
     if hasattr(dtype, "categories"):  # categorical
-        categories = tuple(_plain(dtype.categories))
-        values = np.array(_plain(series.astype(object).to_numpy()), dtype=object)
-        return RawColumn(
-            title, "ordinal" if dtype.ordered else "nominal", values, categories if dtype.ordered else None
-        )
-    stored = getattr(dtype, "pyarrow_dtype", None)
-    if stored is not None:
+        named = _objects([*_plain(dtype.categories), None])
+        values = named[series.cat.codes.to_numpy()]  # a blank has the code −1
+        levels = tuple(named[:-1].tolist()) if dtype.ordered else None
+        return RawColumn(title, "ordinal" if dtype.ordered else "nominal", values, levels)
+    if getattr(dtype, "pyarrow_dtype", None) is not None:
         return _from_arrow(title, series.array.__arrow_array__())
     kind = getattr(dtype, "kind", "O")
     if kind == "M":
@@ -94,28 +94,18 @@ def _from_pandas(title: Any, series: Any) -> RawColumn:
 
 
 def _from_polars(title: Any, series: Any) -> RawColumn:
-    kind = type(series.dtype).__name__ if not isinstance(series.dtype, type) else series.dtype.__name__
+    kind = series.dtype.__name__ if isinstance(series.dtype, type) else type(series.dtype).__name__
     if kind == "Enum":
         return RawColumn(title, "ordinal", _objects(series.to_list()), tuple(series.dtype.categories.to_list()))
     if kind == "Categorical":
         return RawColumn(title, "nominal", _objects(series.to_list()))
     if kind in ("Date", "Datetime"):
-        return RawColumn(
-            title,
-            "date",
-            np.array(
-                _objects(series.dt.replace_time_zone(None).to_list() if kind == "Datetime" else series.to_list()),
-                dtype="datetime64[us]",
-            ),
-        )
+        naive = series.dt.replace_time_zone(None) if kind == "Datetime" else series
+        return RawColumn(title, "date", naive.to_numpy().astype("datetime64[us]"))
+    if kind == "Decimal":
+        return RawColumn(title, "numeric", _floats(series.to_list()))
     if kind.startswith(_POLARS_NUMBERS):
-        return RawColumn(
-            title,
-            "numeric",
-            np.array([np.nan if v is None else float(v) for v in series.to_list()])
-            if series.null_count() or kind == "Decimal"
-            else series.to_numpy().astype(np.float64),
-        )
+        return RawColumn(title, "numeric", series.to_numpy().astype(np.float64))
     return _from_objects(title, _objects(series.to_list()))
 
 
@@ -126,24 +116,16 @@ def _from_arrow(title: Any, column: Any) -> RawColumn:
         levels = tuple(column.combine_chunks().dictionary.to_pylist()) if ordered else None
         return RawColumn(title, "ordinal" if ordered else "nominal", _objects(column.to_pylist()), levels)
     if kind.startswith(("date", "timestamp")):
-        values = [
-            getattr(value, "to_pydatetime", lambda value=value: value)() if value is not None else None
-            for value in column.to_pylist()
-        ]
-        return RawColumn(title, "date", _objects(values))
+        return RawColumn(title, "date", _objects(column.to_pylist()))
+    if kind.startswith("decimal"):
+        return RawColumn(title, "numeric", _floats(column.to_pylist()))
     if kind.startswith(_ARROW_NUMBERS):
-        return RawColumn(
-            title,
-            "numeric",
-            np.array([np.nan if v is None else float(v) for v in column.to_pylist()], dtype=np.float64),
-        )
+        return RawColumn(title, "numeric", column.to_numpy().astype(np.float64))
     return _from_objects(title, _objects(column.to_pylist()))
 
 
 def _from_objects(title: Any, values: NDArray[Any]) -> RawColumn:
     """A column of objects: what its values are tells what it is."""
-    from kfrc.columns.base import is_blank
-
     if values.dtype.kind in "iuf":
         return RawColumn(title, "numeric", values.astype(np.float64))
     if values.dtype.kind == "b":
@@ -151,8 +133,7 @@ def _from_objects(title: Any, values: NDArray[Any]) -> RawColumn:
     if values.dtype.kind == "M":
         return RawColumn(title, "date", values)
     values = _objects(_plain(values))
-    known = values[~is_blank(values)]
-    types = {type(value) for value in known.tolist()}
+    types = {type(value) for value in values[~is_blank(values)].tolist()}
     if not types:
         return RawColumn(title, None, values)
     if types <= {bool}:
@@ -162,6 +143,10 @@ def _from_objects(title: Any, values: NDArray[Any]) -> RawColumn:
     if all(hasattr(kind, "isoformat") for kind in types):
         return RawColumn(title, "date", values)
     return RawColumn(title, "nominal", values, is_text=True)
+
+
+def _floats(values: list[Any]) -> NDArray[Any]:
+    return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
 
 
 def _plain(values: Any) -> list[Any]:
