@@ -62,7 +62,7 @@ class ColumnCenters(Centers):
     norms: FloatArray
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
-        distances = np.zeros((len(Z), self.norms.shape[1]))
+        distances, sizes = np.zeros((len(Z), self.norms.shape[1])), np.zeros(len(Z))
         for d, column, nodes, weights, bandwidth, norms in zip(
             self.positions, self.columns, self.nodes, self.weights, self.bandwidths, self.norms, strict=True
         ):
@@ -70,8 +70,11 @@ class ColumnCenters(Centers):
             for block in row_blocks(len(known), len(nodes)):
                 rows = known[block]
                 squares = column.squares(Z[rows, d], nodes, float(bandwidth))
-                distances[rows] += norms - 2.0 * self.profile.profile(squares) @ weights
-        return np.maximum(clear_rounding(distances, 0.0, np.abs(self.norms).sum(axis=0)), 0.0, out=distances)
+                similarities = 2.0 * self.profile.profile(squares) @ weights
+                distances[rows] += norms - similarities
+                sizes[rows] += np.abs(norms).max() + np.abs(similarities).max(axis=1)
+        nowhere = np.zeros(self.norms.shape[1])  # the sizes of all terms are in those of the rows
+        return np.maximum(clear_rounding(distances, sizes, nowhere), 0.0, out=distances)
 
     def for_blanks(self) -> Centers:  # noqa: D102
         return self
