@@ -129,8 +129,7 @@ class Fuzzifier(Registered, ABC):
     def adapted(self, U: FloatArray, distances: FloatArray, row_weights: FloatArray | None = None) -> Fuzzifier:
         """The same rule with its own unknowns, if it has any, at their minimizer for these memberships and distances.
 
-        ``distances`` are squared, of shape (n_samples, n_clusters), to the centers that ``U`` defines, and
-        ``row_weights``, if any, how many rows each row stands for.
+        ``distances`` are squared, to the centers that ``U`` defines; ``row_weights`` are weights of the rows.
         """
         return self
 

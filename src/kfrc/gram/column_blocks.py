@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from kfrc._numerics import row_blocks
 from kfrc.columns import Column
 from kfrc.gram.chebyshev import chebyshev_grid, chebyshev_polynomials, cosine_transform, to_coefficients
+from kfrc.gram.factored import squared_euclidean
 from kfrc.kernels import Profile
 from kfrc.typing import FloatArray, IntArray
 
@@ -181,6 +182,10 @@ class ColumnBlock(ABC):
         """μ, of shape (N,)."""
         return self.products(self.data.weights[:, None])[:, 0] / self.data.total
 
+    def error(self, rows: IntArray) -> tuple[float, float]:
+        """Largest error of a squared distance among some rows, and the mean of these distances; zeros if exact."""
+        return 0.0, 0.0
+
     @property
     def largest(self) -> float:
         """Largest eigenvalue of the core without its constant."""
@@ -245,7 +250,7 @@ class PolynomialBlock(ColumnBlock):
     def nodes(self) -> FloatArray:  # noqa: D102
         return self.data.middle + self.data.half_range * chebyshev_grid(self.degree)[0]
 
-    def _basis(self, rows: slice) -> FloatArray:
+    def _basis(self, rows: slice | IntArray) -> FloatArray:
         """T of some rows, of shape (N, n_rows); zero where nothing is known."""
         Z = np.clip((self.data.values[rows] - self.data.middle) / self.data.half_range, -1.0, 1.0)
         T = chebyshev_polynomials(Z[None], self.degree)[0]
@@ -278,3 +283,11 @@ class PolynomialBlock(ColumnBlock):
         np.matmul(self.root[1:].T, self._basis(rows)[1:], out=out)
         center = (self.moments @ self.root)[:, None]
         out -= center if self.data.complete else center * self.data.known[rows]
+
+    def error(self, rows: IntArray) -> tuple[float, float]:  # noqa: D102
+        known = rows[self.data.known[rows] > 0]
+        if len(known) == 0:
+            return 0.0, 0.0
+        z, features = self.data.values[known], (self._basis(known).T @ self.root)
+        exact = -2.0 * self.kernel.profile(self.data.column.squares(z, z, self.bandwidth))
+        return float(np.abs(squared_euclidean(features, features) - exact).max()), float(exact.mean())

@@ -18,7 +18,6 @@ from kfrc._numerics import available_memory, clear_rounding, row_blocks
 from kfrc.columns import Table
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers, ColumnCenters
-from kfrc.gram.chebyshev import chebyshev_polynomials
 from kfrc.gram.column_blocks import MOST_VALUES, ColumnBlock, ColumnData, PolynomialBlock, ValueBlock
 from kfrc.gram.factored import FeatureGram
 from kfrc.kernels import Kernel, Profile, SymmetricLowRank
@@ -210,18 +209,8 @@ class ColumnGram(FeatureGram):
     def approximation_error(self) -> float:
         """Largest error of a squared distance within a column among a sample of rows, relative to the mean distance."""
         chosen = np.unique(np.linspace(0, self.n_samples - 1, _PROBES).astype(np.int64))
-        error, size = 0.0, 0.0
-        for block in self.column_blocks:
-            if isinstance(block, ValueBlock):
-                continue
-            z = block.data.values[chosen[block.data.known[chosen] > 0]]
-            exact = -2.0 * block.kernel.profile(block.data.column.squares(z, z, block.bandwidth))
-            size += float(exact.mean())
-            probe = ColumnData.of(block.data.column, z, np.ones(len(z)))
-            features = _features_at(block, probe)
-            found = np.square(features[:, None] - features).sum(axis=2)
-            error = max(error, float(np.abs(found - exact).max()))
-        return error / size if size > 0 else 0.0
+        errors, sizes = zip(*(block.error(chosen) for block in self.column_blocks), strict=True)
+        return max(errors) / sum(sizes) if max(errors) > 0 else 0.0
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
         # λ = Σ_d wᵀ Φ_d Φ_dᵀ w / S_d with w = s^{1/2} D^{-1/2} v, and D_j = Σ_d ‖φ_jd‖² depends on θ_d as well:
@@ -263,10 +252,3 @@ class ColumnGram(FeatureGram):
             tuple(weights),
             np.array(norms),
         )
-
-
-def _features_at(block: ColumnBlock, probe: ColumnData) -> FloatArray:
-    """Features of a column, not centered, at other values, of shape (n_values, r)."""
-    Z = np.clip((probe.values - block.data.middle) / block.data.half_range, -1.0, 1.0)
-    T = chebyshev_polynomials(Z[None], len(block.root))[0]
-    return T.T @ block.root
