@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from kfrc._validation import check_unmasked
 from kfrc.columns import MISSING, Schema, library_of, raw_columns, titles_of
 from kfrc.typing import FloatArray
 
@@ -107,21 +106,15 @@ def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:
 
 def _numbers(estimator: Any, X: Any, *, reset: bool, finite: bool) -> FloatArray:
     """An array of numbers, possibly with NaN; a masked value is a missing one."""
-    rules = {
-        "dtype": np.float64,
-        "ensure_min_samples": 2 if reset else 1,
-        "ensure_all_finite": True if finite else "allow-nan",
-    }
     values: FloatArray
-    if library_of(X) == "pyarrow":
-        note_columns(estimator, X, reset=reset)
-        values = check_array(np.column_stack([column.values for column in raw_columns(X)]), **rules)
+    if library_of(X) != "pyarrow":
+        values = estimator._numbers(X, reset=reset, allow_nan=not finite)
         return values
-    X = check_unmasked(X, "X") if finite else unmasked(X)
-    values = validate_data(estimator, X, reset=reset, **rules)
+    note_columns(estimator, X, reset=reset)
+    values = check_array(
+        np.column_stack([column.values for column in raw_columns(X)]),
+        dtype=np.float64,
+        ensure_min_samples=2 if reset else 1,
+        ensure_all_finite=True if finite else "allow-nan",
+    )
     return values
-
-
-def unmasked(X: Any) -> Any:
-    """An array with NaN for masked values; anything else as it is."""
-    return np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X

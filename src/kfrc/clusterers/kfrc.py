@@ -516,10 +516,13 @@ class KFRC(FuzzyClusterer):
             U[np.isnan(values[:, self.space_.columns]).all(axis=1)] = 1.0 / U.shape[1]
         return U
 
+    @property
+    def _allows_nan(self) -> bool:
+        return self.missing != "error" and self.kernel != PRECOMPUTED
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == PRECOMPUTED
-        tags.input_tags.allow_nan = self.missing != "error" and self.kernel != PRECOMPUTED
         return tags
 
 
