@@ -250,7 +250,8 @@ def _as_float(array: np.ndarray[Any, Any], name: str) -> FloatArray:
         return np.array(array, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must be numeric, but contains values such as {array.flat[0]!r}: drop or encode text columns first"
+            f"{name} must be numeric, but contains values such as {_first_text(array)!r}: drop or encode text columns "
+            "first"
         ) from None
 
 
@@ -261,3 +262,13 @@ def _describe_non_finite(array: FloatArray, name: str) -> str:
         f"{name} contains NaN or infinity in {count} place(s), the first at row {row}, column {column}: "
         "drop or impute missing values first"
     )
+
+
+def _first_text(array: np.ndarray[Any, Any]) -> Any:
+    """The first value that is no number."""
+    for value in array.flat:
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return value
+    return array.flat[0]

@@ -95,3 +95,7 @@ class UnseenCategoryWarning(UserWarning):
 
 class MissingRowWarning(UserWarning):
     """Nothing is known of some rows, so that they belong equally to all clusters; the message names them."""
+
+
+class LevelOrderWarning(UserWarning):
+    """A column of text was called ordinal without an order of its levels; the message says which one was taken."""

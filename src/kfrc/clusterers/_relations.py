@@ -239,6 +239,7 @@ class Gower(MatrixRelation):
         if len(table) < 2:
             raise ValueError(f"X has {len(table)} row(s), at least 2 are needed")
         schema = Schema.learn(table, self.column_types, "partial")
+        estimator.column_types_ = schema.types()
         return replace(self, schema=schema), self._codes(schema, table)
 
     def read_new(self, estimator: Any, X: Any) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,8 @@ def read_rows(estimator: Any, X: Any, types: Mapping[Any, Any] | None, missing: 
         raise ValueError(f'missing must be "partial", "level" or "error", got {missing!r}')
     if types is not None and not isinstance(types, Mapping):
         raise TypeError(f"column_types must map names of columns to types, got {types!r}")
+    if library_of(X) is not None:
+        refuse_repeated(titles_of(X))
     if types or _has_other_types(X):
         note_columns(estimator, X, reset=True)
         if len(X) < 2:
@@ -75,7 +78,20 @@ def read_new_rows(estimator: Any, X: Any, schema: Schema | None, missing: str) -
     if schema is None or not (_has_other_types(X) or any(column.discrete for column in schema.columns)):
         return _numbers(estimator, X, reset=False, finite=missing == "error")
     note_columns(estimator, X, reset=False)
-    return schema.encode(X)
+    codes = schema.encode(X)
+    complaint = schema.describe_blanks(codes) if missing == "error" else None
+    if complaint is not None:
+        raise ValueError(f'{complaint}. The model was made with missing="error"')
+    return codes
+
+
+def refuse_repeated(titles: list[Any]) -> None:
+    """Stop if columns cannot be told apart."""
+    repeated = [title for title, count in Counter(titles).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"names of columns must differ, but {repeated[0]!r} appears more than once: rename one of them"
+        )
 
 
 def numeric_schema(estimator: Any, values: FloatArray, missing: str = "partial") -> Schema:
@@ -85,7 +101,7 @@ def numeric_schema(estimator: Any, values: FloatArray, missing: str = "partial")
 
 def _has_other_types(X: Any) -> bool:
     """Whether a table has columns that are no numbers."""
-    return library_of(X) is not None and any(column.kind != "numeric" for column in raw_columns(X))
+    return library_of(X) is not None and any(c.kind != "numeric" or c.converted for c in raw_columns(X))
 
 
 def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:

@@ -178,14 +178,22 @@ class FuzzyClusterer(
         """Rows as numbers: those of a fit, or new ones; blanks are NaN, if they are allowed."""
         if allow_nan and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
-        values: FloatArray = validate_data(
-            self,
-            check_unmasked(X, "X"),
-            dtype=np.float64,
-            reset=reset,
-            ensure_min_samples=2 if reset else 1,
-            ensure_all_finite="allow-nan",
-        )
+        try:
+            values: FloatArray = validate_data(
+                self,
+                check_unmasked(X, "X"),
+                dtype=np.float64,
+                reset=reset,
+                ensure_min_samples=2 if reset else 1,
+                ensure_all_finite="allow-nan",
+            )
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise ValueError(
+                f"{error}: {type(self).__name__} needs numbers here. KFRC takes tables of pandas, polars or Arrow with "
+                'text (or arrays with column_types), FRC, RFCM, NERFCM and FANNY do so with metric="gower"'
+            ) from None
         if not allow_nan and np.isnan(values).any():
             raise ValueError(self._describe_missing(values))
         return values

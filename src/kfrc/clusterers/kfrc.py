@@ -33,6 +33,7 @@ from kfrc.fitting import (
     parameters_in_vain,
     remarks,
     resolve_settings,
+    warn_of_blank_rows,
 )
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Centers
@@ -499,7 +500,11 @@ class KFRC(FuzzyClusterer):
         return self._centers.squared_distances(self._rows(X))
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
-        return self._placed(self._rows(X))
+        values = self._rows(X)
+        if self.space_ is not None:
+            blank = np.flatnonzero(np.isnan(values[:, self.space_.columns]).all(axis=1))
+            warn_of_blank_rows(blank, stacklevel=4)
+        return self._placed(values)
 
     def _placed(self, values: FloatArray) -> FloatArray:
         """Memberships of rows that are read already."""

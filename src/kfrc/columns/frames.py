@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import fractions
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +33,8 @@ class RawColumn:
         In their order, if the type of the column names them.
     is_text : bool
         Whether it holds text that might be names or remarks as well as levels.
+    converted : bool
+        Whether its numbers were something else: durations (in days), times of day (in hours), decimals.
     """
 
     title: Any
@@ -37,10 +42,13 @@ class RawColumn:
     values: NDArray[Any]
     levels: tuple[Any, ...] | None = None
     is_text: bool = False
+    converted: bool = False
 
 
 def library_of(X: Any) -> str | None:
     """Which library a table is from, None if it is no table with typed columns."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, whose rows are not there yet: pass X.collect()")
     library = type(X).__module__.split(".")[0]
     known = {
         "pandas": hasattr(X, "dtypes") and hasattr(X, "columns"),
@@ -87,7 +95,11 @@ def _from_pandas(title: Any, series: Any) -> RawColumn:
         naive = series.dt.tz_convert(None) if getattr(dtype, "tz", None) is not None else series
         return RawColumn(title, "date", naive.to_numpy(dtype="datetime64[us]"))
     if kind == "m":
-        return RawColumn(title, "numeric", series.to_numpy() / np.timedelta64(1, "D"))
+        return _days(title, series.to_numpy())
+    if type(dtype).__name__ == "PeriodDtype":
+        return RawColumn(title, "date", series.dt.to_timestamp().to_numpy(dtype="datetime64[us]"))
+    if kind == "c":
+        raise ValueError(f"column '{title}' holds complex numbers: complex data not supported")
     if kind in "iuf":
         return RawColumn(title, "numeric", series.to_numpy(dtype=np.float64, na_value=np.nan))
     return _from_objects(title, series.astype(object).to_numpy())
@@ -103,7 +115,9 @@ def _from_polars(title: Any, series: Any) -> RawColumn:
         naive = series.dt.replace_time_zone(None) if kind == "Datetime" else series
         return RawColumn(title, "date", naive.to_numpy().astype("datetime64[us]"))
     if kind == "Decimal":
-        return RawColumn(title, "numeric", _floats(series.to_list()))
+        return RawColumn(title, "numeric", _floats(series.to_list()), converted=True)
+    if kind == "Duration":
+        return _days(title, series.to_numpy())
     if kind.startswith(_POLARS_NUMBERS):
         return RawColumn(title, "numeric", series.to_numpy().astype(np.float64))
     return _from_objects(title, _objects(series.to_list()))
@@ -113,14 +127,17 @@ def _from_arrow(title: Any, column: Any) -> RawColumn:
     kind = str(column.type)
     if kind.startswith("dictionary"):
         ordered = bool(column.type.ordered)
-        levels = tuple(column.combine_chunks().dictionary.to_pylist()) if ordered else None
+        whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        levels = tuple(whole.dictionary.to_pylist()) if ordered else None
         return RawColumn(title, "ordinal" if ordered else "nominal", _objects(column.to_pylist()), levels)
     if kind.startswith(("date", "timestamp")):
         return RawColumn(title, "date", _objects(column.to_pylist()))
     if kind.startswith("decimal"):
-        return RawColumn(title, "numeric", _floats(column.to_pylist()))
+        return RawColumn(title, "numeric", _floats(column.to_pylist()), converted=True)
+    if kind.startswith("duration"):
+        return _days(title, np.asarray(column))
     if kind.startswith(_ARROW_NUMBERS):
-        return RawColumn(title, "numeric", column.to_numpy().astype(np.float64))
+        return RawColumn(title, "numeric", np.asarray(column).astype(np.float64))
     return _from_objects(title, _objects(column.to_pylist()))
 
 
@@ -140,9 +157,20 @@ def _from_objects(title: Any, values: NDArray[Any]) -> RawColumn:
         return RawColumn(title, "nominal", values)
     if types <= {int, float}:
         return RawColumn(title, "numeric", values)
+    if types <= {int, float, decimal.Decimal, fractions.Fraction}:
+        return RawColumn(title, "numeric", values, converted=True)
+    if types <= {datetime.timedelta}:
+        return _days(title, np.array(values.tolist(), dtype="timedelta64[us]"))
+    if types <= {datetime.time}:
+        hours = [None if t is None else t.hour + t.minute / 60 + t.second / 3600 for t in values.tolist()]
+        return RawColumn(title, "numeric", _floats(hours), converted=True)
     if all(hasattr(kind, "isoformat") for kind in types):
         return RawColumn(title, "date", values)
     return RawColumn(title, "nominal", values, is_text=True)
+
+
+def _days(title: Any, durations: NDArray[Any]) -> RawColumn:
+    return RawColumn(title, "numeric", durations / np.timedelta64(1, "D"), converted=True)
 
 
 def _floats(values: list[Any]) -> NDArray[Any]:

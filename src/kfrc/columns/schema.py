@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kfrc.columns.base import Column, is_blank
 from kfrc.columns.frames import RawColumn, raw_columns
 from kfrc.columns.table import Table
-from kfrc.columns.types import MAX_LEVELS
-from kfrc.exceptions import LeftOutColumnWarning, UnseenCategoryWarning
+from kfrc.columns.types import MAX_LEVELS, Ordinal
+from kfrc.exceptions import LeftOutColumnWarning, LevelOrderWarning, UnseenCategoryWarning
 from kfrc.typing import FloatArray, IntArray
 
 DROP = "drop"
@@ -191,6 +192,7 @@ def table_of(
 def _learn(raw: RawColumn, asked: Any, reasons: dict[Any, str]) -> Column | None:
     """The column, or None if it is left out; why nobody asked for that goes into ``reasons``."""
     known = raw.values[~is_blank(raw.values)]
+    _refuse_unhashable(raw.title, known)
     name, levels = _request(raw, asked)
     if name == DROP:
         return None
@@ -207,7 +209,33 @@ def _learn(raw: RawColumn, asked: Any, reasons: dict[Any, str]) -> Column | None
             return None
     # Columns of an array have no names: they are called as scikit-learn calls them.
     title = f"x{raw.title}" if isinstance(raw.title, int) else str(raw.title)
+    if name == "ordinal" and levels is None:
+        _warn_of_order(title, known)
     return Column.registry[name].learn(title, raw.values, levels)
+
+
+def _refuse_unhashable(title: Any, known: NDArray[Any]) -> None:
+    for value in known.tolist() if known.dtype.kind == "O" else []:
+        try:
+            hash(value)
+        except TypeError:
+            raise ValueError(
+                f"column '{title}' holds {value!r}, which is neither a number nor a level nor a date: leave it out "
+                'with column_types={...: "drop"}, or make several columns of it'
+            ) from None
+
+
+def _warn_of_order(title: str, known: NDArray[Any]) -> None:
+    """Text that is no numbers has no order of its own."""
+    levels = Ordinal.learn(title, known).levels
+    if any(isinstance(level, str) and not level.replace(".", "", 1).lstrip("+-").isdigit() for level in levels):
+        warnings.warn(
+            f"column '{title}' is ordinal, but nothing says in which order its levels come: the alphabet was taken, "
+            f"{' < '.join(map(repr, levels[:_SHOWN]))}. Give the order: "
+            f'column_types={{"{title}": ("ordinal", [...])}}',
+            LevelOrderWarning,
+            stacklevel=8,
+        )
 
 
 def _request(raw: RawColumn, asked: Any) -> tuple[str, tuple[Any, ...] | None]:

@@ -131,6 +131,8 @@ class Levels(Column):
         if levels is None:
             levels = found
         else:
+            if len(set(levels)) < len(levels):
+                raise ValueError(f"column '{title}': the levels that are given for it name one twice: {_named(levels)}")
             absent = [value for value in found if value not in set(levels)]
             if absent:
                 raise ValueError(
@@ -351,9 +353,14 @@ def _is_number(value: Any) -> bool:
 
 
 def _distinct(values: NDArray[Any]) -> tuple[Any, ...]:
-    """Distinct values in an order that does not depend on the rows; values of several types side by side."""
+    """Distinct values in an order that does not depend on the rows; values of several types side by side.
+
+    Text that is numbers is in the order of the numbers.
+    """
     plain = {value.item() if isinstance(value, np.generic) else value for value in values.tolist()}
     try:
+        if plain and all(isinstance(value, str) and _is_number(value) for value in plain):
+            return tuple(sorted(plain, key=lambda value: (float(value), value)))
         return tuple(sorted(plain))
     except TypeError:
         return tuple(sorted(plain, key=lambda value: (type(value).__name__, str(value))))

@@ -5,7 +5,7 @@ from kfrc.fitting.ignored import parameters_in_vain
 from kfrc.fitting.remarks import remarks
 from kfrc.fitting.result import KernelFit, PosteriorRows
 from kfrc.fitting.settings import AUTO, MEMBERSHIPS, OUTLIERS, PAPER, PRECOMPUTED, Settings, is_auto, resolve_settings
-from kfrc.fitting.table import KernelSpace, TableView
+from kfrc.fitting.table import KernelSpace, TableView, warn_of_blank_rows
 from kfrc.fitting.tuning import Chosen, Fixed
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "parameters_in_vain",
     "remarks",
     "resolve_settings",
+    "warn_of_blank_rows",
 ]

@@ -204,7 +204,7 @@ class TableView:
         types = tuple(column.scaled(bulk[:, j], weights) for j, column in enumerate(chosen))
         scale = np.array([column.scale for column in types])
         table = Table(_standardized(bulk, types), types, weights)
-        _warn_of_blank_rows(table, rows)
+        warn_of_blank_rows(rows[~table.observed.any(axis=1)], stacklevel=6)
         nothing = np.zeros(len(types))
         return cls(columns, len(schema.titles), nothing, scale, fences, scale, table, table)
 
@@ -296,14 +296,14 @@ def _fences_of_numbers(codes: FloatArray, columns: Sequence[Column], rows: IntAr
     return replace(fences, far=tuple(far))
 
 
-def _warn_of_blank_rows(table: Table, rows: IntArray) -> None:
-    blank = rows[~table.observed.any(axis=1)]
+def warn_of_blank_rows(blank: IntArray, stacklevel: int) -> None:
+    """Name rows of which nothing is known."""
     if len(blank):
         shown = ", ".join(str(row) for row in blank[:10]) + (" and more" if len(blank) > 10 else "")
         warnings.warn(
             f"nothing is known of {len(blank)} row(s), so that they belong equally to all clusters: row {shown}",
             MissingRowWarning,
-            stacklevel=6,
+            stacklevel=stacklevel,
         )
 
 

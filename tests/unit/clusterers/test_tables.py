@@ -1,5 +1,7 @@
 """KFRC on tables as people have them: any dtype, any library, blanks, weights, and what can be wrong with them."""
 
+import datetime
+import decimal
 import warnings
 
 import numpy as np
@@ -12,12 +14,13 @@ from sklearn.datasets import load_iris
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from kfrc import KFRC
+from kfrc import FCM, KFRC
 from kfrc.confidence import assess
 from kfrc.exceptions import (
     ConstantFeatureWarning,
     IgnoredParameterWarning,
     LeftOutColumnWarning,
+    LevelOrderWarning,
     MissingRowWarning,
     OutlierWarning,
     UnseenCategoryWarning,
@@ -254,6 +257,7 @@ def test_level_names_may_be_anything():
         ({"city": "colour"}, "unknown type 'colour' of column 'city'"),
         ({"city": ("nominal",)}, "give the name of a type, or a pair"),
         ({"joined": ("date", "century")}, "no part 'century' of a date is known"),
+        ({"rating": ("ordinal", ["bad", "fair", "fair", "good"])}, "name one twice"),
         ({"age": ("numeric", ["a"])}, "column 'age' is numeric, so that it cannot have levels"),
         (dict.fromkeys(people()[0].columns, "drop"), "no column of X is left"),
     ],
@@ -322,3 +326,58 @@ def test_complete_numbers_are_fitted_as_ever():
     arrow = KFRC(3, random_state=0).fit(pa.table(dict(zip("abcd", X.T, strict=True))))
     assert_array_equal(arrow.memberships_, plain.memberships_)
     assert list(arrow.feature_names_in_) == list("abcd")
+
+
+def test_text_called_ordinal_without_an_order_is_told():
+    frame = people()[0].astype({"rating": object})
+    with pytest.warns(LevelOrderWarning, match="the alphabet was taken, 'bad' < 'fair' < 'good'"):
+        KFRC(3, column_types={"rating": "ordinal"}, **FIXED).fit(frame)
+    frame["rating"] = [str(k % 11) for k in range(90)]
+    model = KFRC(3, column_types={"rating": "ordinal"}, **FIXED).fit(frame)
+    assert model.schema_.columns[3].levels[-2:] == ("9", "10"), "numbers have an order"
+
+
+def test_blanks_of_new_rows_are_treated_as_those_of_the_fit():
+    frame, _ = people()
+    holes = frame.head(3).astype({"city": object})
+    holes.loc[0, "city"] = None
+    with pytest.raises(ValueError, match=r"1 value\(s\) are missing.*made with missing=\"error\""):
+        KFRC(3, missing="error", **FIXED).fit(frame).predict(holes)
+    model = KFRC(3, **FIXED).fit(frame)
+    nothing = frame.head(1).map(lambda value: None)
+    with pytest.warns(MissingRowWarning, match="row 0"):
+        assert_allclose(model.predict_proba(nothing), 1 / 3)
+
+
+def test_tables_that_cannot_be_read_are_refused_by_name():
+    frame, _ = people()
+    with pytest.raises(ValueError, match="'age' appears more than once"):
+        KFRC(3).fit(pd.concat([frame, frame], axis=1))
+    with pytest.raises(TypeError, match="collect"):
+        KFRC(3).fit(pl.from_pandas(frame).lazy())
+    lists = pd.DataFrame({"a": np.arange(20.0), "tags": [[k] for k in range(20)]})
+    with pytest.raises(ValueError, match=r"column 'tags' holds \[0\]"):
+        KFRC(2).fit(lists)
+    with pytest.raises(ValueError, match="column 'z' holds complex numbers"):
+        KFRC(2).fit(pd.DataFrame({"a": np.arange(20.0), "z": np.arange(20) * 1j}))
+    with pytest.raises(ValueError, match="KFRC takes tables"):
+        FCM(3).fit(frame[["age", "city"]])
+
+
+def test_durations_times_and_decimals_are_numbers():
+    frame, _ = people()
+    table = pd.DataFrame(
+        {
+            "age": frame.age,
+            "since": frame.joined - frame.joined.min(),
+            "hour": [datetime.time(k % 24, 30) for k in range(90)],
+            "price": [decimal.Decimal(k) / 4 for k in range(90)],
+            "month": frame.joined.dt.to_period("M"),
+        }
+    )
+    model = KFRC(3, **FIXED).fit(table)
+    assert list(model.column_types_.values()) == ["numeric"] * 4 + ["date"]
+    assert_allclose(model.predict_proba(table), model.memberships_, atol=1e-6)
+    plain = table.drop(columns="month")
+    batch = pa.RecordBatch.from_pandas(plain)
+    assert_allclose(KFRC(3, **FIXED).fit(batch).memberships_, KFRC(3, **FIXED).fit(plain).memberships_, atol=1e-8)
