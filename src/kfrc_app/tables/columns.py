@@ -91,6 +91,12 @@ class Encoded:
         """Cells that are not missing."""
         return int((self.codes >= 0).sum())
 
+    def without(self, left_out: Collection[str]) -> Encoded:
+        """The same with some levels as missing."""
+        kept = [level for level in self.levels if level not in left_out]
+        places = [kept.index(level) if level in kept else -1 for level in self.levels]
+        return Encoded(np.array([*places, -1], dtype=np.intp)[self.codes], tuple(kept))
+
     def row_of(self, level: str) -> int:
         """The first row of a level, from 1."""
         return int((self.codes == self.levels.index(level)).argmax()) + 1
@@ -130,8 +136,8 @@ class Columns(ABC):
     def known(self, name: str) -> NDArray[np.bool_]:
         """Which cells are not missing; a boolean array of shape (n_rows,)."""
 
-    def encoded(self, name: str) -> Encoded:
-        """The different texts of a column."""
+    def encoded(self, name: str, keep: Collection[str] = ()) -> Encoded:
+        """The different texts of a column; what is kept is a text, also if it is a usual mark for a missing value."""
         known = self.known(name)
         codes = np.full(self.n_rows, -1, dtype=np.intp)
         codes[known], levels = pd.factorize(self.text(name)[known])
@@ -140,6 +146,10 @@ class Columns(ABC):
     def stored(self, name: str) -> pd.Series[Any] | None:
         """A column in the type that the file says it has: floats, categories or dates; None if it says nothing."""
         return None
+
+    def has_leading_zeros(self, name: str) -> bool:
+        """Whether a column holds nothing but digits, somewhere with a zero too many before them, as codes do."""
+        return False
 
     @abstractmethod
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:

@@ -65,14 +65,21 @@ class TextColumns(Columns):
         """Which cells are not missing."""
         return ~np.array(is_missing(self.cells[name]).to_pylist(), dtype=bool)
 
-    def encoded(self, name: str) -> Encoded:
+    def encoded(self, name: str, keep: Collection[str] = ()) -> Encoded:
         """The different texts of a column, found without making a Python object of every cell."""
         cells = self.cells[name]
-        known = pc.if_else(is_missing(cells), pa.scalar(None, cells.type), cells)
+        known = pc.if_else(is_missing(cells, keep), pa.scalar(None, cells.type), cells)
         found = pa.chunked_array([known]) if isinstance(known, pa.Array) else known
         found = found.combine_chunks().dictionary_encode()
         codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)
         return Encoded(codes, tuple(found.dictionary.to_pylist()))
+
+    def has_leading_zeros(self, name: str) -> bool:
+        """Whether a column holds nothing but digits, somewhere with a zero too many before them."""
+        cells = self.cells[name]
+        if not pc.any(pc.match_substring_regex(cells, "^0[0-9]+$")).as_py():
+            return False
+        return bool(pc.all(pc.or_(is_missing(cells), pc.match_substring_regex(cells, "^[0-9]+$"))).as_py())
 
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
         """Columns as numbers; all columns that are not set aside tell how they are written."""

@@ -107,6 +107,11 @@ def _wish(name: str, kind: Kind, detail: str | None) -> Wish:
         return Wish(kind)
     if kind is Kind.DATE and detail.strip() in DAY_FIRST:
         return Wish(kind, day_first=DAY_FIRST[detail.strip()])
+    if kind is Kind.DATE:
+        raise ValueError(
+            f"{name!r}: after date only {' or '.join(DAY_FIRST)} may follow, but ':{detail}' was given; parts of dates "
+            f"(hour, weekday, month) are available in Python: KFRC(column_types={{{name!r}: ('date', 'month')}})"
+        )
     if kind is not Kind.ORDINAL:
         raise ValueError(f"{name!r}: a {kind} column has nothing after its type, but ':{detail}' was given")
     levels = tuple(level.strip() for level in detail.split(_BELOW))

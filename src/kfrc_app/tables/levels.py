@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,10 +88,17 @@ def shown(levels: Sequence[str], *, ordered: bool) -> str:
     >>> from kfrc_app.tables.levels import shown
     >>> shown(["a", "b"], ordered=True), shown([str(k) for k in range(9)], ordered=False)
     ('a < b', '0, 1, 2, 3, 4, 5, 6, …')
+    >>> shown(["a", "b, c"], ordered=False)
+    "a, 'b, c'"
     """
     mark = " < " if ordered else ", "
-    names = [shortened(level) for level in levels[:_SHOWN]]
+    names = [_told_apart(shortened(level)) for level in levels[:_SHOWN]]
     return mark.join([*names, "…"] if len(levels) > _SHOWN else names)
+
+
+def _told_apart(level: str) -> str:
+    """A level in quotes if it could be taken for several."""
+    return f"'{level}'" if re.search("""[,<'"]""", level) else level
 
 
 def refuse_many(name: str, n_levels: int) -> None:

@@ -14,7 +14,7 @@ from kfrc_app.tables.kinds import Kind, Wish
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.rows import Missing, row_ids, treat_missing
 from kfrc_app.tables.table import Table, load, named, refuse_infinite
-from kfrc_app.tables.understanding import as_dates, kind_of
+from kfrc_app.tables.understanding import as_dates, kind_of, text_cells
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,12 @@ def _read(columns: Columns, name: str, fitted: FittedColumn, numbers: Numbers, t
         return as_dates(columns, name, types[name].day_first if name in types else None)
     if stored is not None and stored.dtype == np.float64:
         return levels.of_numbers(name, stored.to_numpy(), ordered=False)
-    return levels.as_fitted(columns.encoded(name), fitted.levels)
+    return levels.as_fitted(text_cells(columns, name, fitted.levels), fitted.levels)
 
 
 def _refuse_text(numbers: Numbers) -> None:
     if numbers.text:
         name, found = next(iter(numbers.text.items()))
-        raise DataError(
-            f"only numbers can be used, but {counted(list(numbers.text), 'column')} with text: "
-            f"{quoted(list(numbers.text))} ('{name}' has {found.place})"
-        )
+        others = list(numbers.text)[1:]
+        more = f"; the same holds for {quoted(others)}" if others else ""
+        raise DataError(f"column '{name}' was numeric in the fit, but the new rows have {found.place}{more}")

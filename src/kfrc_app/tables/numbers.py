@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,9 @@ MISSING = (
     "-NaN", "null", "NULL", "None", "missing", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 """The usual marks for a missing value."""
+
+MISSING_WORDS = ("None", "none", "NONE", "missing", "Missing", "MISSING")
+"""Words that may mean a missing value or, among other text, an answer."""
 
 _TRUE, _FALSE = pa.array(["True", "TRUE", "true"]), pa.array(["False", "FALSE", "false"])
 
@@ -138,9 +141,14 @@ QUOTED_DOUBTFUL = rf'"\s*[+{_MINUS}-]?[1-9][0-9]{{0,2}}[.][0-9]{{3}}\s*"'
 """A dot before three digits in quotation marks: the one dot that a comma-separated file leaves open."""
 
 
-def is_missing(cells: Any) -> Any:
-    """Which cells of an Arrow array of strings are blank or one of the usual marks for a missing value."""
-    return pc.is_in(cells, value_set=pa.array(MISSING))
+def is_missing(cells: Any, keep: Collection[str] = ()) -> Any:
+    """Which cells of an Arrow array of strings are blank or a usual mark for a missing value that is not kept."""
+    return pc.is_in(cells, value_set=pa.array([mark for mark in MISSING if mark not in keep], pa.string()))
+
+
+def is_value(text: str) -> bool:
+    """Whether a text is a number in some reading, or a truth value."""
+    return looks_like_number(text) or text.lower() in ("true", "false")
 
 
 def looks_like_number(text: str) -> bool:

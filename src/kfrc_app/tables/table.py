@@ -31,6 +31,7 @@ MAX_COLUMNS = 500
 """One bandwidth is searched per column; beyond this the search takes hours rather than minutes."""
 
 _MAX_GROUPS = 30
+_CLOSE = 0.8  # likeness from which on a name is suggested for one that does not exist
 _ID_NAME = re.compile(r"(?:^|[\W_])(?:id|key|uuid|index)$", re.IGNORECASE)
 """What columns that name rows are called."""
 
@@ -124,13 +125,17 @@ def read_table(
     dropped = {*named(file.names, drop), *aside, weight}
     dropped |= {name for name, wish in wishes.items() if wish.kind is Kind.DROP}
     chosen = [name for name in (requested or file.names) if name not in dropped]
-    found, number_notes = understand(file, chosen, wishes, aside=aside, demanded=bool(requested))
+    found, number_notes = understand(
+        file, chosen, wishes, aside=aside, demanded=bool(requested), blank_is_level=missing is Missing.LEVEL
+    )
     notes.extend([*found.notes, *number_notes])
     data = found.data
     refuse_infinite(data)
     if not requested:
         notes.extend(_suspicions(data))
     _refuse_unfit(data)
+    if missing is Missing.ERROR and found.single:  # a gap is a gap, also where the column says nothing else
+        treat_missing(pd.DataFrame(found.single), np.empty(0), missing, notes, limit=MAX_LOST_SHARE)
     rows = treat_missing(data, row_ids(file, data, name_column), missing, notes, limit=MAX_LOST_SHARE)
     used = rows.used
     if used.sum() < MIN_ROWS:
@@ -207,7 +212,7 @@ def named(known: Sequence[str], requested: Sequence[str]) -> list[str]:
         for part in parts:
             if part not in known:
                 shown = [name for name in known if name != ROW_NAMES]
-                close = difflib.get_close_matches(part, shown, n=1)
+                close = difflib.get_close_matches(part, shown, n=1, cutoff=_CLOSE)
                 hint = f"did you mean '{close[0]}'?" if close else f"it has {quoted(shown, 10)}"
                 raise DataError(f"the file has no column '{part}': {hint}")
             if part not in names:

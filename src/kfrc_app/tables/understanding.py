@@ -15,7 +15,9 @@ from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, cou
 from kfrc_app.tables.dates import NotDates, read_dates
 from kfrc_app.tables.guess import LABEL_NAMES, are_levels, kind_of_numbers, repeat_often
 from kfrc_app.tables.kinds import DAY_FIRST, Kind, Wish, written
+from kfrc_app.tables.numbers import MISSING_WORDS, is_value
 
+_MAX_TYPED = 20  # levels that are written out in a command
 _TOLD = 6  # columns of a type that are told one by one
 _WORDS = {Kind.ORDINAL: "ordered", Kind.NOMINAL: "categories", Kind.DATE: "dates"}
 
@@ -29,6 +31,8 @@ class Understanding:
     columns : Columns
     demanded : bool
         Whether the user named the columns: then one that cannot be used is a problem, not a remark.
+    blank_is_level : bool
+        Whether a blank is a level, so that one other level is enough.
     series : dict of str to Series
         Those that are used: float64, categories, or datetime64.
     guessed : list of str
@@ -36,17 +40,24 @@ class Understanding:
     text, mixed, doubtful, empty, single : list or dict
         Those that are left out: names and remarks; numbers with text among them; dates that can be read in two ways;
         without any value; with a single one.
+    codes : list of str
+        Those of digits that are read as text for their leading zeros.
+    blank_words : dict of str to dict of str to int
+        Words that are taken for blanks in a column of text, and in how many cells they stand.
     """
 
     columns: Columns
     demanded: bool
+    blank_is_level: bool = False
     series: dict[str, pd.Series[Any]] = field(default_factory=dict)
     guessed: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     mixed: dict[str, NotNumbers] = field(default_factory=dict)
     doubtful: dict[str, str] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
-    single: list[str] = field(default_factory=list)
+    single: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    codes: list[str] = field(default_factory=list)
+    blank_words: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def data(self) -> pd.DataFrame:
@@ -57,17 +68,37 @@ class Understanding:
         """Use a column, unless it says nothing; that a number does not vary is for the fit to say."""
         if series.isna().all():
             self.empty.append(name)
-        elif series.dtype != np.float64 and series.nunique() < 2:
-            self.single.append(name)
+        elif series.dtype != np.float64 and series.nunique() < 2 and not self._tells_blanks(series):
+            self.single[name] = series
         else:
             self.series[name] = series
             if guessed and series.dtype != np.float64:
                 self.guessed.append(name)
 
+    def _tells_blanks(self, series: pd.Series[Any]) -> bool:
+        """Whether a column of a single level has blanks that count as another one."""
+        has_levels = isinstance(series.dtype, pd.CategoricalDtype)
+        return self.blank_is_level and has_levels and bool(series.isna().any())
+
     @property
     def notes(self) -> list[str]:
         """What was left out, and what the others were taken for."""
-        return [*self._left_out(), *self._taken()]
+        return [*self._left_out(), *self._read_as_text(), *self._taken()]
+
+    def _read_as_text(self) -> list[str]:
+        notes = []
+        if self.codes:
+            notes.append(
+                f"digits with leading zeros are taken for codes, which are text, in {quoted(self.codes)}; "
+                f"{written({self.codes[0]: Kind.NUMERIC})} reads numbers"
+            )
+        for name, words in self.blank_words.items():
+            for word, n_cells in words.items():
+                cells = f"{n_cells:,} cell{'s' if n_cells > 1 else ''}"
+                notes.append(
+                    f"'{name}': '{word}' ({cells}) is taken as missing, as it is not among the levels of --types"
+                )
+        return notes
 
     def _left_out(self) -> list[str]:
         notes = [
@@ -87,7 +118,8 @@ class Understanding:
         if self.empty:
             notes.append(f"left out {counted(self.empty, 'column')} without any value: {quoted(self.empty)}")
         if self.single:
-            notes.append(f"left out {counted(self.single, 'column')} with a single value: {quoted(self.single)}")
+            names = list(self.single)
+            notes.append(f"left out {counted(names, 'column')} with a single value: {quoted(names)}")
         return notes
 
     def _taken(self) -> list[str]:
@@ -125,6 +157,7 @@ def understand(
     *,
     aside: Collection[str] = (),
     demanded: bool = False,
+    blank_is_level: bool = False,
 ) -> tuple[Understanding, tuple[str, ...]]:
     """Find the types of columns.
 
@@ -139,6 +172,8 @@ def understand(
         Columns that are text, whatever they look like.
     demanded : bool, default=False
         Whether the user named the columns.
+    blank_is_level : bool, default=False
+        Whether a blank counts as a level.
 
     Returns
     -------
@@ -151,17 +186,23 @@ def understand(
     DataError
         If a type contradicts the cells, a demanded column cannot be used, or a number can be read in two ways.
     """
-    found = Understanding(columns, demanded)
+    found = Understanding(columns, demanded, blank_is_level)
     as_text = {name for name, wish in wishes.items() if wish.kind in (Kind.NOMINAL, Kind.DATE) or wish.levels}
     numbers = columns.numbers([name for name in names if name not in as_text], aside={*aside, *as_text})
     for name in names:
         values, text = numbers.values.get(name), numbers.text.get(name)
         if name in wishes:
             found.keep(name, _as_wished(columns, name, wishes[name], values, text))
+            words = _blank_words(columns, name, wishes[name])
+            if words:
+                found.blank_words[name] = words
             continue
         stored = columns.stored(name)
         if stored is not None:
             found.keep(name, stored)
+        elif values is not None and columns.has_leading_zeros(name):
+            found.codes.append(name)
+            _guess_text(found, name)
         elif values is not None:
             found.keep(name, _guessed_number(columns, name, values), guessed=True)
         else:
@@ -183,15 +224,33 @@ def _guessed_number(columns: Columns, name: str, values: FloatArray) -> pd.Serie
     return levels.of_numbers(name, values, ordered=kind is Kind.ORDINAL)
 
 
-def _guess_text(found: Understanding, name: str, text: NotNumbers) -> None:
-    cells = found.columns.encoded(name)
-    dates = read_dates(cells.levels)
+def text_cells(columns: Columns, name: str, named: Collection[str] = ()) -> Encoded:
+    """The different texts of a column, in which words such as None are texts unless all others are numbers.
+
+    Parameters
+    ----------
+    columns : Columns
+    name : str
+    named : collection of str
+        Levels that were named: each of them is one, whatever it looks like.
+    """
+    plain = columns.encoded(name, keep=named)
+    if all(is_value(level) for level in plain.levels if level not in MISSING_WORDS):
+        return plain
+    return columns.encoded(name, keep={*named, *MISSING_WORDS})
+
+
+def _guess_text(found: Understanding, name: str, text: NotNumbers | None = None) -> None:
+    """Levels, dates or names; ``text`` says how many of the cells are no numbers, None that they are codes."""
+    written_dates = found.columns.encoded(name)
+    dates = read_dates(written_dates.levels)
+    cells = text_cells(found.columns, name)
     named_as_label = name.lower() in LABEL_NAMES and not found.demanded
     if not isinstance(dates, NotDates):
-        found.keep(name, dated(cells, dates), guessed=True)
+        found.keep(name, dated(written_dates, dates), guessed=True)
     elif dates.doubtful:
         found.doubtful[name] = dates.cell
-    elif 2 * text.n_text <= text.n_known and not repeat_often(cells):
+    elif text is not None and 2 * text.n_text <= text.n_known and not repeat_often(cells):
         found.mixed[name] = text
     elif named_as_label or (len(cells.levels) > 1 and not are_levels(cells)):
         found.text.append(name)
@@ -218,18 +277,33 @@ def _as_wished(
     if wish.kind is Kind.NOMINAL:
         if stored is not None and stored.dtype == np.float64:
             return levels.of_numbers(name, stored.to_numpy(), ordered=False)
-        return levels.of_text(name, columns.encoded(name))
+        return levels.of_text(name, text_cells(columns, name))
     if wish.levels:
-        return levels.in_order(name, columns.encoded(name), wish.levels)
+        cells = text_cells(columns, name, wish.levels)
+        return levels.in_order(name, cells.without({*MISSING_WORDS} - {*wish.levels}), wish.levels)
     if stored is not None and kind_of(stored) is Kind.ORDINAL:
         return stored
     if values is None:
-        example = "<".join(shortened(level) for level in sorted(columns.encoded(name).levels)[:3])
-        raise DataError(
-            f"column '{name}' holds text, so that its order must be said: --types '{name}=ordinal:{example}', from the "
-            "lowest level to the highest"
-        )
+        raise DataError(_order_question(name, sorted(text_cells(columns, name).levels)))
     return levels.of_numbers(name, values, ordered=True)
+
+
+def _order_question(name: str, found: Sequence[str]) -> str:
+    """What to type for the order of text: all its levels, or the pattern if they are many."""
+    said = f"column '{name}' holds text, so that its order must be said"
+    if len(found) > _MAX_TYPED:
+        return f"{said}: --types '{name}=ordinal:LOWEST<...<HIGHEST' names all of its {len(found)} levels"
+    command = f"--types '{name}=ordinal:{'<'.join(found)}'"
+    return f"{said}: {command}, with these {len(found)} levels put in order, from the lowest to the highest"
+
+
+def _blank_words(columns: Columns, name: str, wish: Wish) -> dict[str, int]:
+    """Words in a column of text that are no levels because the user named others, and their cells."""
+    if not wish.levels:
+        return {}
+    cells = text_cells(columns, name, wish.levels)
+    words = [level for level in cells.levels if level in MISSING_WORDS and level not in wish.levels]
+    return {word: int((cells.codes == cells.levels.index(word)).sum()) for word in words}
 
 
 def as_dates(columns: Columns, name: str, day_first: bool | None = None) -> pd.Series[Any]:
@@ -279,10 +353,11 @@ def _refuse_unusable(found: Understanding) -> None:
             f"{text.place}: correct them, or add {written({name: Kind.NOMINAL})}"
         )
     for name in found.text:
-        cells = found.columns.encoded(name)
+        cells = text_cells(found.columns, name)
+        numbers = f", or {written({name: Kind.NUMERIC})} if they are numbers" if name in found.codes else ""
         raise DataError(
             f"column '{name}' has {len(cells.levels)} different texts in {cells.n_known} rows, as names and remarks "
-            f"do: leave it out, or add {written({name: Kind.NOMINAL})}"
+            f"do: leave it out, or add {written({name: Kind.NOMINAL})}{numbers}"
         )
     for name, cell in found.doubtful.items():
         raise DataError(f"column '{name}': {_date_question(name, cell)}")

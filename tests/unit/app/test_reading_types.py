@@ -328,3 +328,78 @@ def test_what_is_missing_is_told_and_no_row_is_lost(tmp_path):
     assert any("a blank counts as a level" in note for note in read_table(path, missing=Missing.LEVEL).notes)
     with pytest.raises(DataError, match="--missing partial"):
         read_table(path, missing=Missing.ERROR)
+
+
+@pytest.mark.parametrize("word", ["None", "none", "missing"])
+def test_a_word_for_nothing_is_a_level_among_text(tmp_path, word):
+    found, notes = read(tmp_path, cycle([word, "Mild", "Severe"]))
+    assert sorted(found.cat.categories) == sorted([word, "Mild", "Severe"])
+    assert found.notna().all()
+    assert any(word in note for note in notes)
+
+
+@pytest.mark.parametrize("word", ["None", "missing"])
+@pytest.mark.parametrize("cells", [[1.5, 2.5, 4.5, 8.0], ["true", "false"], ["2020-01-31", "2021-02-01"]])
+def test_a_word_for_nothing_is_missing_among_other_values(tmp_path, word, cells):
+    found, _ = read(tmp_path, cycle([word, *cells]))
+    assert kind_of(found) is kind_of(read(tmp_path, cycle(cells))[0])
+    assert found.isna().sum() == N // (len(cells) + 1)
+
+
+@pytest.mark.parametrize("mark", ["None", "missing", "NA", "-"])
+def test_a_level_that_is_named_is_a_level(tmp_path, mark):
+    found, notes = read(tmp_path, cycle([mark, "Mild", "Severe"]), **wish(f"c=ordinal:{mark}<Mild<Severe"))
+    assert list(found.cat.categories) == [mark, "Mild", "Severe"]
+    assert found.notna().all()
+    assert not any("taken as missing" in note for note in notes)
+    new = read_new_rows(
+        write(tmp_path, c=[mark, "Mild"]), ["c"], fitted={"c": FittedColumn(Kind.ORDINAL, (mark, "Mild", "Severe"))}
+    )
+    assert new.data["c"].tolist() == [mark, "Mild"]
+
+
+def test_a_word_beside_named_levels_is_missing_and_said_so(tmp_path):
+    found, notes = read(tmp_path, cycle(["None", "Mild", "Severe"]), **wish("c=ordinal:Mild<Severe"))
+    assert found.isna().sum() == N // 3
+    assert any("'c': 'None' (20 cells) is taken as missing" in note for note in notes)
+
+
+def test_one_level_and_blanks_are_two_levels_if_a_blank_is_one(tmp_path):
+    path = write(tmp_path, c=cycle(["x", ""]))
+    assert "c" in read_table(path, missing=Missing.LEVEL).data
+    assert "c" not in read_table(path, missing=Missing.PARTIAL).data
+    with pytest.raises(DataError, match=r"missing values \(in 'c'\)"):
+        read_table(path, missing=Missing.ERROR)
+
+
+def test_digits_with_leading_zeros_are_codes(tmp_path):
+    found, notes = read(tmp_path, cycle(["01234", "80331", "00999"]))
+    assert list(found.cat.categories) == ["00999", "01234", "80331"]
+    assert any("leading zeros" in note and "--types 'c=numeric'" in note for note in notes)
+    found, notes = read(tmp_path, [f"{k:05d}" for k in range(N)])
+    assert found is None
+    assert any("left out 1 column of text: 'c'" in note for note in notes)
+    assert kind_of(read(tmp_path, [f"{k:05d}" for k in range(N)], **wish("c=numeric"))[0]) is Kind.NUMERIC
+    assert kind_of(read(tmp_path, cycle(["0.5", "00.7", "01", "12"]))[0]) is Kind.NUMERIC
+
+
+def test_the_order_of_text_is_asked_for_with_all_levels(tmp_path):
+    with pytest.raises(DataError, match="ordinal:a<b<c<d<e'"):
+        read(tmp_path, cycle(list("edcba")), **wish("c=ordinal"))
+    with pytest.raises(DataError, match=r"LOWEST<\.\.\.<HIGHEST' names all of its 26 levels"):
+        read(tmp_path, cycle(list("abcdefghijklmnopqrstuvwxyz")), **wish("c=ordinal"))
+
+
+def test_levels_with_commas_are_quoted_in_notes(tmp_path):
+    _, notes = read(tmp_path, cycle(["a, b", "c"]))
+    assert any("('a, b', c)" in note for note in notes)
+
+
+def test_what_may_follow_a_date_is_said():
+    with pytest.raises(ValueError, match=r"only dmy or mdy may follow.*in Python"):
+        parse_wishes(["when=date:month"])
+
+
+def test_text_in_new_rows_names_the_column_and_the_cell(tmp_path):
+    with pytest.raises(DataError, match="column 'c' was numeric in the fit, but the new rows have 'old' in row 2"):
+        read_new_rows(write(tmp_path, c=["1", "old"]), ["c"])

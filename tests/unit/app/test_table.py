@@ -168,6 +168,12 @@ def test_an_unknown_column_is_answered_with_the_nearest(tmp_path):
         read_table(path, columns=["heigth"])
 
 
+def test_an_unlike_name_is_answered_with_all(tmp_path):
+    path = write(tmp_path, "note,b\n1,2\n4,5\n6,8\n")
+    with pytest.raises(DataError, match="it has 'note', 'b'"):
+        read_table(path, weight_column="nope")
+
+
 def test_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n4,5\n6,8\n")))
     assert read_table("-").data.shape == (3, 2)
