@@ -127,7 +127,7 @@ def show_table(console: Console, found: TableFacts) -> None:
         gaps = found.incomplete
         table(
             console,
-            [("column", "left"), ("missing", "right"), ("", "right")],
+            [("column", "left"), ("of the rows", "right"), ("", "right")],
             [[column.name, percent(column.missing), count(column.n_missing, "row")] for column in gaps[:SHOWN_GAPS]],
         )
         if len(gaps) > SHOWN_GAPS:
@@ -204,7 +204,7 @@ def _show_columns(console: Console, importance: Importance, *, collapsed: bool) 
         line(console, "nothing is told apart, so that all columns have the same share")
     else:
         explanation = (
-            "" if importance.n_columns == 1 or importance.alike else f" ({STANDS_OUT:g} times an equal share or more)"
+            "" if len(importance.used) < 2 or importance.alike else f" ({STANDS_OUT:g} times an equal share or more)"
         )
         line(console, f"{importance.summary}{explanation}")
     for text, names in (

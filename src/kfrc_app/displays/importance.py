@@ -94,7 +94,7 @@ class ImportanceDisplay(Display):
         ax.legend(loc="lower right", frameon=False)
         ax.set_xlabel("share of what tells the clusters apart")
         n_standing_out = sum(stands_out(float(share), self.n_used) for share in self.contributions)
-        ax.set_title(standing_out_words(n_standing_out, len(self.contributions)), loc="left")
+        ax.set_title(standing_out_words(n_standing_out, len(self.contributions), self.n_used), loc="left")
         ax.tick_params(axis="y", length=0)
         hide_spines(ax, "top", "right", "left")
         return self

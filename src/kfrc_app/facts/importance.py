@@ -113,7 +113,7 @@ class Importance:
     @property
     def summary(self) -> str:
         """How many columns stand out, in words."""
-        return standing_out_words(len(self.standing_out), self.n_columns, alike=self.alike)
+        return standing_out_words(len(self.standing_out), self.n_columns, len(self.used), alike=self.alike)
 
 
 def equal_share(n_used: int) -> float:
@@ -133,22 +133,29 @@ def stands_out(contribution: float, n_used: int) -> bool:
     return contribution >= STANDS_OUT * equal_share(n_used)
 
 
-def standing_out_words(n_standing_out: int, n_columns: int, *, alike: bool = False) -> str:
-    """How many columns stand out.
+def standing_out_words(n_standing_out: int, n_columns: int, n_used: int | None = None, *, alike: bool = False) -> str:
+    """How many columns stand out among those that are used; all are used if ``n_used`` is not given.
 
     Examples
     --------
     >>> from kfrc_app.facts.importance import standing_out_words
     >>> standing_out_words(33, 500), standing_out_words(1, 3), standing_out_words(0, 13)
     ('33 of 500 columns stand out', '1 of 3 columns stands out', 'no column of 13 stands out')
+    >>> standing_out_words(0, 10, 7), standing_out_words(0, 10, 1)
+    ('no column of the 7 that are used stands out', 'only one column is used')
     """
+    n_used = n_columns if n_used is None else n_used
     if n_columns == 1:
         return "there is one column"
+    if n_used == 1:
+        return "only one column is used"
+    some = n_used < n_columns
     if alike:
-        return "all columns count alike"
+        return "all columns that are used count alike" if some else "all columns count alike"
     if n_standing_out == 0:
-        return f"no column of {n_columns:,} stands out"
-    return f"{n_standing_out:,} of {count(n_columns, 'column')} {'stands' if n_standing_out == 1 else 'stand'} out"
+        return f"no column of {f'the {n_used:,} that are used' if some else f'{n_used:,}'} stands out"
+    among = f"the {n_used:,} columns that are used" if some else count(n_used, "column")
+    return f"{n_standing_out:,} of {among} {'stands' if n_standing_out == 1 else 'stand'} out"
 
 
 def by_importance(contributions: FloatArray) -> IntArray:

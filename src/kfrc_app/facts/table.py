@@ -30,7 +30,7 @@ class TableColumn:
     n_missing : int
         Rows without a value.
     missing : float
-        Their share, weights counted.
+        Their share of the rows, whatever these weigh.
     with_hours : bool
         Whether dates are told with their hour.
     """
@@ -66,7 +66,7 @@ class TableFacts:
     n_incomplete, n_empty : int
         Rows in which something is missing, and those of which nothing is known.
     missing : float
-        Share of all entries, weights counted.
+        Share of all entries, whatever the rows weigh.
     total_weight : float or None
         Sum of the weights; None without weights.
     n_weightless : int
@@ -116,7 +116,7 @@ def table_facts(data: pd.DataFrame, weights: FloatArray | None = None) -> TableF
     (1, 0.25, ['numeric', 'nominal'])
     """
     absent = data.isna().to_numpy()
-    shares = np.average(absent, axis=0, weights=weights) if len(data) else np.zeros(data.shape[1])
+    shares = absent.mean(axis=0) if len(data) else np.zeros(data.shape[1])
     columns = tuple(
         TableColumn(
             str(data.columns[j]),

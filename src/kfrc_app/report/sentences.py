@@ -180,10 +180,10 @@ def _memberships(facts: Facts) -> str:
 
 
 def _columns(importance: Importance | None) -> str:
-    if importance is None or importance.n_columns == 1:
+    if importance is None or len(importance.used) < 2:
         return ""
     if importance.alike:
-        return "All columns count alike."
+        return f"{importance.summary[0].upper()}{importance.summary[1:]}."
     shown = importance.used[:3]
     share = sum(column.contribution for column in shown)
     return (

@@ -66,9 +66,8 @@ def test_a_weight_is_a_number_of_rows(mixed, U, weights):
     rows = copies(mixed, weights)
     many, heavy = mixed.iloc[rows].reset_index(drop=True), table_facts(mixed, weights)
     assert heavy.total_weight == len(rows)
-    np.testing.assert_allclose(
-        [column.missing for column in heavy.columns], [column.missing for column in table_facts(many).columns]
-    )
+    for column in heavy.columns:  # gaps are counted in rows of the file, both ways
+        assert column.missing == column.n_missing / len(mixed)
     numbers = np.column_stack([as_numbers(mixed[name]) for name in ("x", "size", "day")])
     profiles = cluster_profiles(numbers, U, list("abc"), weights=weights)
     np.testing.assert_allclose(profiles.medians, weighted_medians(numbers[rows], U[rows]))
