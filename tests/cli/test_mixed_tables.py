@@ -257,3 +257,38 @@ def test_a_parquet_file_gives_the_same_clusters(run, mixed_frame, mixed_csv, fit
     pd.testing.assert_frame_equal(one, other, atol=1e-9)
     new = run("predict", tmp_path / "fit" / "model.skops", tmp_path / "mixed.parquet", "--json").document
     np.testing.assert_allclose(new["memberships"], one.filter(like="cluster_"), atol=1e-5)
+
+
+def test_a_row_of_which_nothing_is_known_has_no_label(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 2)) + 6 * np.repeat([[0], [1]], 20, axis=0), columns=["a", "b"])
+    frame.loc[3] = np.nan
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    run("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", *LIGHT)
+    predicted = run("predict", tmp_path / "out" / "model.skops", tmp_path / "table.csv").out
+    for found in (pd.read_csv(tmp_path / "out" / "memberships.csv"), pd.read_csv(io.StringIO(predicted))):
+        assert len(found) == 40
+        assert np.flatnonzero(found["label"].isna()).tolist() == [3]
+        assert found["left_out"][3] == "nothing is known"
+        np.testing.assert_allclose(found.loc[3, ["cluster_0", "cluster_1"]].astype(float), 0.5)
+    document = run("predict", tmp_path / "out" / "model.skops", tmp_path / "table.csv", "--json").document
+    assert document["labels"][3] is None
+    assert document["left_out"][3] == "nothing is known"
+    assert document["memberships"][3] == pytest.approx([0.5, 0.5])
+
+
+def test_a_checkbox_is_clustered_by_if_a_blank_is_a_level(run, mixed_frame, tmp_path):
+    frame = mixed_frame[["width", "height"]].assign(box=np.where(mixed_frame["kind"] == "a", "x", ""))
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    arguments = ("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", "--missing", "level", "--json", *LIGHT)
+    assert "box" in {column["name"] for column in run(*arguments).document["table"]["columns"]}
+    new = run("predict", tmp_path / "out" / "model.skops", tmp_path / "table.csv", "--json").document
+    assert new["n_left_out"] == 0
+
+
+def test_one_column_that_is_used_is_said_to_be_the_only_one(run, tmp_path):
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"a": rng.normal(size=40), "b": 1.5}).to_csv(tmp_path / "table.csv", index=False)
+    shown = run("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", *LIGHT).out
+    assert "only one column is used" in shown
+    assert "stands out" not in shown

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 import typer
 from numpy.typing import NDArray
 
@@ -71,9 +72,9 @@ def predict(
             "n_left_out": rows.rows.n_left_out,
             "n_clusters": U.shape[1],
             "ids": rows.rows.ids,
-            "labels": _of_all_rows(rows.rows.used, U.argmax(axis=1)),
+            "labels": [None if pd.isna(label) else int(label) for label in found["label"]],
             "memberships": _of_all_rows(rows.rows.used, U),
-            "left_out": [reason or None for reason in rows.rows.left_out],
+            "left_out": [reason or None for reason in rows.rows.reasons],
             "output": None if out is None else str(out),
             "notes": notes,
         }

@@ -30,17 +30,19 @@ def membership_table(rows: InputRows, U: FloatArray) -> pd.DataFrame:
     -------
     DataFrame of shape (n_input_rows, n_clusters + 3)
         Columns ``id``, ``label``, ``cluster_0``, ``cluster_1``, …, ``left_out``: why a row was left out, blank for the
-        others. A row that was left out has gaps in ``label`` and the clusters.
+        others. A row that was left out has gaps in ``label`` and the clusters; one of which nothing is known has
+        equal memberships and a gap in ``label``.
     """
     used = rows.used
     memberships = np.full((len(used), U.shape[1]), np.nan)
     memberships[used] = U
     labels = pd.array([None] * len(used), dtype="Int64")
     labels[used] = U.argmax(axis=1)
+    labels[~rows.placed] = pd.NA
     frame = pd.DataFrame(memberships, columns=[f"cluster_{i}" for i in range(U.shape[1])])
     frame.insert(0, "label", labels)
     frame.insert(0, "id", rows.ids)
-    frame["left_out"] = rows.left_out
+    frame["left_out"] = rows.reasons
     return frame
 
 

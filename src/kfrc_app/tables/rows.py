@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -15,6 +15,9 @@ from kfrc_app.tables.columns import Columns, DataError, quoted
 
 MAX_LOST_SHARE = 0.5
 """Of the rows: losing more to missing values is a mistake, not a clean-up."""
+
+NOTHING_KNOWN = "nothing is known"
+"""Why a row has memberships but no label."""
 
 _SHOWN = 5
 
@@ -38,10 +41,13 @@ class InputRows:
         Names as they were written, by default the position in the file, from 1.
     left_out : ndarray of shape (n_input_rows,)
         Why a row is not used; blank if it is.
+    unknown : ndarray of shape (n_input_rows,) or None
+        Rows that are used although nothing is known of them, so that they belong nowhere; None if there are none.
     """
 
     ids: NDArray[Any]
     left_out: NDArray[Any]
+    unknown: NDArray[np.bool_] | None = None
 
     @classmethod
     def all_used(cls, ids: Sequence[str] | NDArray[Any]) -> Self:
@@ -52,6 +58,16 @@ class InputRows:
     def used(self) -> NDArray[np.bool_]:
         """Which rows are used."""
         return np.asarray(self.left_out == "", dtype=bool)
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """Which rows belong to a cluster: those that are used and of which something is known."""
+        return self.used if self.unknown is None else self.used & ~self.unknown
+
+    @property
+    def reasons(self) -> NDArray[Any]:
+        """Why rows have no label; blank for the others."""
+        return np.where(self.used & ~self.placed, NOTHING_KNOWN, self.left_out).astype(object)
 
     @property
     def n_left_out(self) -> int:
@@ -101,8 +117,12 @@ def treat_missing(
         )
     if missing is not Missing.DROP:
         notes.append(f"{described}: {_treatment(missing, data[columns])}")
-        _note_empty(absent, ids, missing, notes)
-        return InputRows.all_used(ids)
+        has_level = any(isinstance(dtype, pd.CategoricalDtype) for dtype in data.dtypes)
+        if missing is Missing.LEVEL and has_level:  # a blank tells something then
+            return InputRows.all_used(ids)
+        unknown = absent.all(axis=1).to_numpy()
+        _note_empty(ids[unknown], notes)
+        return replace(InputRows.all_used(ids), unknown=unknown)
     if incomplete.sum() > limit * len(data):
         worst = str(absent.sum().idxmax())
         raise DataError(
@@ -124,10 +144,9 @@ def _treatment(missing: Missing, gaps: pd.DataFrame) -> str:
     return f"a blank counts as a level where there are levels, of numbers {known}" if any(has_levels) else known
 
 
-def _note_empty(absent: pd.DataFrame, ids: NDArray[Any], missing: Missing, notes: list[str]) -> None:
+def _note_empty(empty: NDArray[Any], notes: list[str]) -> None:
     """Name the rows of which nothing is known."""
-    empty = ids[absent.all(axis=1).to_numpy()]
-    if len(empty) and missing is Missing.PARTIAL:
+    if len(empty):
         one = len(empty) == 1
         notes.append(
             f"nothing is known of row{'' if one else 's'} {quoted(empty.tolist(), _SHOWN)}: "
