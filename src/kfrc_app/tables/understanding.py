@@ -342,7 +342,7 @@ def _extent(series: pd.Series[Any]) -> str:
     if kind_of(series) is Kind.DATE:
         return f" ({series.min():%Y-%m-%d} to {series.max():%Y-%m-%d})"
     names = [str(level) for level in series.cat.categories]
-    return f", {len(names)} levels ({levels.shown(names, ordered=bool(series.dtype.ordered))})"
+    return f", {counted(names, 'level')} ({levels.shown(names, ordered=bool(series.dtype.ordered))})"
 
 
 def _refuse_unusable(found: Understanding) -> None:

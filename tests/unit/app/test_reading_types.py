@@ -366,7 +366,9 @@ def test_a_word_beside_named_levels_is_missing_and_said_so(tmp_path):
 
 def test_one_level_and_blanks_are_two_levels_if_a_blank_is_one(tmp_path):
     path = write(tmp_path, c=cycle(["x", ""]))
-    assert "c" in read_table(path, missing=Missing.LEVEL).data
+    table = read_table(path, missing=Missing.LEVEL)
+    assert "c" in table.data
+    assert any("'c' read as categories, 1 level (x)" in note for note in table.notes)
     assert "c" not in read_table(path, missing=Missing.PARTIAL).data
     with pytest.raises(DataError, match=r"missing values \(in 'c'\)"):
         read_table(path, missing=Missing.ERROR)
