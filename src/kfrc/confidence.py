@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from kfrc import activity
 from kfrc._numerics import EIGENVALUE_FLOOR, as_generator, double_center, symmetrize
 from kfrc._validation import as_array, check_data, check_positive_int, check_sample_weight
 from kfrc.clusterers import FuzzyClusterer
@@ -188,7 +189,8 @@ def assess(
     blank = _blank(model)
     refits = []
     tasks = (delayed(_refit)(blank, data, weights, rows, seed, placed, pairwise) for rows, seed in draws)
-    for k, found in enumerate(Parallel(n_jobs=n_jobs, return_as="generator")(tasks), start=1):
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    for k, found in enumerate(activity.results(parallel, tasks), start=1):
         refits.append(found)
         if progress is not None:
             progress(f"refit {k} of {n_refits}")

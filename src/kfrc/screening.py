@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 from scipy.stats import pearson3, rankdata
 
+from kfrc import activity
 from kfrc._numerics import double_center
 from kfrc._registry import Registered
 from kfrc.columns import Rows, Table, thinned_rows
@@ -190,6 +191,7 @@ def _minus_log_p_of_kernels(kernels: FloatArray, same: list[bytes]) -> FloatArra
     traces = np.empty((n_features, 4))
     known: dict[bytes, float] = {}
     for d in range(n_features):
+        activity.step("looking at columns", d, n_features)
         diagonal = np.diagonal(kernels[d])
         if same[d] not in known:
             known[same[d]] = float(np.vdot(kernels[d] @ kernels[d], kernels[d]))

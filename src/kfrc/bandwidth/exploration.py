@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._validation import check_data, check_number, check_positive_int
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
@@ -143,7 +144,8 @@ def run_stage1(space: SearchSpace, n_jobs: int | None = None) -> Exploration:
         problem = space.problem(n_clusters=2)
         return space.optimizer.maximize_leading(problem, start), problem.n_evaluations
 
-    finished = Parallel(n_jobs=n_jobs)(delayed(run)(start) for start in space.starts)
+    calls = (delayed(run)(start) for start in space.starts)
+    finished = list(activity.results(Parallel(n_jobs=n_jobs, return_as="generator"), calls))
     return Exploration(space, tuple(ascent for ascent, _ in finished), tuple(count for _, count in finished))
 
 

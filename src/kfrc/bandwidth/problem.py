@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kfrc import activity
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.criteria import Criterion
 from kfrc.gram import Gram, GramFamily
@@ -65,6 +66,7 @@ class Problem:
     def evaluate(self, log_bandwidths: FloatArray, n_eigenvalues: int) -> Evaluation:
         """Spectrum at exp(log_bandwidths), warm-started from the previous one."""
         self.n_evaluations += 1
+        activity.step("trying bandwidths")
         gram = self.family.at(np.exp(log_bandwidths))
         spectrum = spectrum_of(gram, n_eigenvalues, warm_start=self._last)
         self._last = spectrum

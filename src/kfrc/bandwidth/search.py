@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
+from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._validation import check_n_clusters, check_number, check_positive_int
 from kfrc.bandwidth.exploration import Exploration, SearchSpace, run_stage1, search_space
@@ -151,7 +152,8 @@ def select_bandwidths(
     sources = [explored.earliest_alike(k) if space.optimizer.forgets_start else k for k in everything]
     distinct = sorted(set(sources))
     found: list[SearchRun] = []
-    for candidate in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(run)(k) for k in distinct):
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    for candidate in activity.results(parallel, (delayed(run)(k) for k in distinct)):
         found.append(candidate)
         if progress is not None:
             progress(f"bandwidth search {len(found)}/{len(distinct)}")

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from kfrc import activity
 from kfrc._numerics import COLLAPSE_TOL, RESOLUTION, clear_rounding
 from kfrc.clusterers._rows import times
 from kfrc.dissimilarity import Dissimilarity
@@ -49,6 +50,7 @@ def _sweep(
     while status is Status.MAX_ITER and not stalled and len(path) <= max_iter:
         before = U.copy()
         for start in range(0, len(R), _BLOCK):
+            activity.step("clustering")
             rows = slice(start, min(start + _BLOCK, len(R)))
             negative |= _sweep_block(R, copies, rows, t, U, W, masses, sums)
         objective = _objective(masses, sums)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kfrc import activity
 from kfrc._numerics import CANCELLATION, SAME_PLACE, midst, row_blocks
 from kfrc._validation import check_number, check_positive_int
 from kfrc.dissimilarity import Dissimilarity
@@ -196,6 +197,7 @@ def _descend(
     n_iter = 0
     while status is Status.MAX_ITER and n_iter < max_iter:
         n_iter += 1
+        activity.step("clustering")
         used = centers
         seeds = _reseed(samples, t, U, used)
         sums, objective, movement = _move_memberships(samples, t, used.locations, U, spare)

@@ -14,6 +14,7 @@ from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from kfrc import activity
 from kfrc._numerics import COLLAPSE_TOL
 from kfrc._validation import (
     check_clusters_for_fit,
@@ -22,6 +23,7 @@ from kfrc._validation import (
     check_unmasked,
     find_varying_columns,
 )
+from kfrc.clusterers._fit_tasks import FitTasks
 from kfrc.clusterers._rows import MergedRows, check_frequencies, times
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
@@ -230,7 +232,8 @@ class FuzzyClusterer(
     def _all_or_nothing(self) -> Iterator[None]:
         """Leave no fitted attribute behind if the fit inside fails, neither of it nor of an earlier one."""
         try:
-            yield
+            with activity.contained():
+                yield
         except BaseException:
             # What begins with "_skl" belongs to scikit-learn: callbacks, and what transform returns.
             private = [name for name in vars(self) if name.startswith("_") and not name.startswith("_skl")]
@@ -239,21 +242,17 @@ class FuzzyClusterer(
             raise
 
     def _start_progress(self, n_tasks: int, verbose: int) -> Progress:
-        """A callback for the computing functions that feeds scikit-learn's callbacks and ``verbose``."""
-        context = self._init_callback_context(max_subtasks=n_tasks).call_on_fit_task_begin(estimator=self)
+        """A callback for the computing functions that feeds scikit-learn's callbacks and ``verbose``.
 
-        def report(text: str) -> None:
-            task = context.subcontext(task_name=text).call_on_fit_task_begin(estimator=self)
-            task.call_on_fit_task_end(estimator=self)
-            if verbose:
-                print(f"{type(self).__name__}: {text}")
-
-        self._fit_context = context
-        return report
+        Every call is the end of one task. One that lasts begins when it is first told to move (:mod:`kfrc.activity`),
+        and has the steps that are shown as subtasks.
+        """
+        self._fit_tasks = FitTasks.begin(self, n_tasks, verbose)
+        return self._fit_tasks.finish
 
     def _end_progress(self) -> None:
-        self._fit_context.call_on_fit_task_end(estimator=self)
-        del self._fit_context
+        self._fit_tasks.end()
+        del self._fit_tasks
 
     def _store(
         self,

@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 
+from kfrc import activity
 from kfrc._numerics import RESOLUTION, binary_exponent, midst
 from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
@@ -280,6 +281,7 @@ def descend_kernels(
     path = [float(np.sum(weights * kernels.squared_distances(euclidean)))]
     status = Status.MAX_ITER
     while len(path) <= limits.max_iter and status is Status.MAX_ITER:
+        activity.step("clustering")
         before, membership_kernels = centers, kernels
         centers = InputCenters.weighted(X, weights * kernels.mixtures(euclidean, 2))
         euclidean = _squared_euclidean(X, centers.positions)

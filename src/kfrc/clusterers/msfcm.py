@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from kfrc import activity
 from kfrc._validation import check_positive_int, check_sample_weight
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers._rows import fitted_rows, times
@@ -257,6 +258,7 @@ def descend_scaled(
     rates: list[float] = []
     status = Status.MAX_ITER
     while len(rates) < limits.max_iter and status is Status.MAX_ITER:
+        activity.step("clustering")
         membership_centers = centers
         plain = t.memberships(distances)
         ahead = InputCenters.weighted(X, times(t.value(plain), row_weights))

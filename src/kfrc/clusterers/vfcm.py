@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.callback import with_callbacks
 
+from kfrc import activity
 from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers._rows import MergedRows, fitted_rows, times
@@ -252,6 +253,7 @@ def anneal(
     m_path: list[float] = []
     status = Status.MAX_ITER
     while len(m_path) < limits.max_iter and status is Status.MAX_ITER:
+        activity.step("clustering")
         membership_centers = centers
         U = Power(m).memberships(distances)
         weights = times(U**m, row_weights)

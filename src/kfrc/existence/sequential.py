@@ -11,6 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.stats import rankdata
 
+from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._validation import check_data, check_positive_int
 from kfrc.columns import Table, thinned_rows
@@ -130,6 +131,7 @@ def test_existence(
     beyond = 0
     for value in _evaluate(null, measure, n_samples, rng.spawn(n_draws), n_jobs):
         draws.append(value)
+        activity.step("testing whether there are groups", len(draws), n_draws)
         beyond += value >= statistic
         if progress is not None:
             progress(f"table without groups {len(draws)}/{n_draws}")
@@ -169,4 +171,5 @@ def _evaluate(
         return
     with Parallel(n_jobs=n_jobs) as parallel:
         for start in range(0, len(generators), workers):
-            yield from parallel(delayed(evaluate)(rng) for rng in generators[start : start + workers])
+            batch = generators[start : start + workers]
+            yield from activity.results(parallel, (delayed(evaluate)(rng) for rng in batch))

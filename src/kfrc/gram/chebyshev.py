@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from kfrc import activity
 from kfrc.typing import FloatArray, IntArray
 
 
@@ -16,6 +17,7 @@ def chebyshev_polynomials(Z: FloatArray, degree: int) -> FloatArray:
     T[:, 1] = Z
     twice = 2.0 * Z
     for k in range(2, degree):
+        activity.step("preparing the kernel")
         np.multiply(twice, T[:, k - 1], out=T[:, k])
         T[:, k] -= T[:, k - 2]
     return T

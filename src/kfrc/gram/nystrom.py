@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from kfrc import activity
 from kfrc._numerics import row_blocks
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
@@ -203,6 +204,7 @@ def choose_landmarks(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, rank
     factor = np.empty((n_candidates, rank))
     chosen: list[int] = []
     while len(chosen) < rank and residual.sum() > _PIVOT_FLOOR * total:
+        activity.step("choosing landmarks", len(chosen), rank)
         written = factor[:, : len(chosen)]
         pivot = int(rng.choice(n_candidates, p=residual / residual.sum()))
         column = _anchored(kernel, rows, rows[pivot : pivot + 1], bandwidths)[:, 0]

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
+from kfrc import activity
 from kfrc.columns import Table
 from kfrc.mixtures.blanks import PartialMixture, Patterns
 from kfrc.mixtures.covariances import Tied, masses_of
@@ -117,6 +118,7 @@ class MixedMixture:
         before: MixedMixture | None = None,
     ) -> MixedMixture:
         """Maximization step: the mixture that memberships imply."""
+        activity.step("fitting mixtures")
         table = parts.table
         W = U if table.weights is None else U * table.weights[:, None]
         sizes = masses_of(W)

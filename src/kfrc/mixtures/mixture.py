@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from kfrc import activity
 from kfrc.mixtures.covariances import Covariance, Spread, masses_of
 from kfrc.typing import FloatArray
 
@@ -109,6 +110,7 @@ class Mixture:
         total : float, optional
             How many rows there are, if U counts each as often as its weight says.
         """
+        activity.step("fitting mixtures")
         sizes = masses_of(U)
         W = U if row_weights is None else U * row_weights
         means = (W.T @ X) / masses_of(W)[:, None]

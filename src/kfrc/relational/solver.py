@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from kfrc import activity
 from kfrc._numerics import COLLAPSE_TOL
 from kfrc._validation import (
     check_dissimilarities,
@@ -272,6 +273,7 @@ def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter:
     n_iter = 0
     while n_iter < max_iter and status is Status.MAX_ITER:
         n_iter += 1
+        activity.step("clustering")
         centers = state
         proposal = state.rule.memberships(state.distances)
         following = _evaluate(dissimilarity, t, proposal)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kfrc import activity
 from kfrc.columns import Rows, Table
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import DensityJudge, Judge, Opinion
@@ -228,9 +229,10 @@ def solve_candidates(
     pairs = list(product(kernels, fuzzifiers))
     # λ₁ > 1/κ: the uniform solution is unstable at this m, so the clustering cannot fall back to it.
     safe = [(tuned, t) for tuned, t in pairs if tuned.leading_eigenvalue > t.inverse_kappa(n_clusters)]
-    candidates = [
-        Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, MAX_ITER, TOL)) for tuned, t in safe or pairs
-    ]
+    candidates = []
+    for k, (tuned, t) in enumerate(safe or pairs):
+        activity.step("comparing", k, len(safe or pairs))
+        candidates.append(Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, MAX_ITER, TOL)))
     found = [candidate for candidate in candidates if candidate.solution.status is not Status.COLLAPSED]
     return found or candidates
 

@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 import numpy as np
 from joblib import Parallel, delayed
 
+from kfrc import activity
 from kfrc.bandwidth import BandwidthResult, Optimizer, QuasiNewton, select_bandwidths
 from kfrc.bandwidth.path import bandwidth_path
 from kfrc.columns import Rows, Table, on_columns
@@ -189,7 +190,8 @@ def tune_kernels(
 
     tasks = (delayed(run)(*which, seed) for which, seed in zip(searches, seeds, strict=True))
     found: list[tuple[tuple[Kernel, Criterion, float], BandwidthResult]] = []
-    for k, results in enumerate(Parallel(n_jobs=options.n_jobs, return_as="generator")(tasks)):
+    parallel = Parallel(n_jobs=options.n_jobs, return_as="generator")
+    for k, results in enumerate(activity.results(parallel, tasks)):
         found += [(searches[k], result) for result in results]
         if progress is not None:
             progress(f"bandwidths {k + 1}/{len(searches)}")

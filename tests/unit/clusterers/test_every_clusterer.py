@@ -185,7 +185,8 @@ def test_verbose_prints_a_line_per_run_and_silence_is_the_default(model, X, caps
     assert capsys.readouterr().out == ""
     clone(model).set_params(verbose=1).fit(X)
     name = type(model).__name__
-    assert capsys.readouterr().out.splitlines()[-2:] == [f"{name}: clustering 1/2", f"{name}: clustering 2/2"]
+    lines = [line for line in capsys.readouterr().out.splitlines() if ":  " not in line]  # those are steps of a run
+    assert lines[-2:] == [f"{name}: clustering 1/2", f"{name}: clustering 2/2"]
 
 
 @every_clusterer
