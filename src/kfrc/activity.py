@@ -6,7 +6,8 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
@@ -142,7 +143,7 @@ def start_following(show: Callable[[str], None], every: float = INTERVAL) -> Fol
     return follower
 
 
-def results(parallel: Parallel, calls: Iterable[Any]) -> Iterator[Any]:
+def results(parallel: Parallel, calls: Iterable[Any]) -> Generator[Any]:
     """Results of ``parallel(calls)``, one by one; what the workers are doing is told here while they are waited for.
 
     Parameters
@@ -161,20 +162,36 @@ def results(parallel: Parallel, calls: Iterable[Any]) -> Iterator[Any]:
     """
     follower = _follower.get()
     if follower is None or effective_n_jobs(parallel.n_jobs) == 1:
-        yield from parallel(calls)
+        found = parallel(calls)
+        with _closing(found):
+            yield from found
         return
-    with tempfile.TemporaryDirectory(prefix="kfrc-") as folder:
+    with tempfile.TemporaryDirectory(prefix="kfrc-", ignore_cleanup_errors=True) as folder:
         diary = os.path.join(folder, "diary")
         told: Iterator[Any] = ((_telling, (diary, *call), {}) for call in calls)
         with _relay(diary, follower) as waiting:
             with waiting:
-                found = iter(parallel(told))
-            while True:
-                with waiting:
-                    result = next(found, _END)
-                if result is _END:
-                    return
-                yield result
+                found = parallel(told)
+            with _closing(found):
+                remaining = iter(found)
+                while True:
+                    with waiting:
+                        result = next(remaining, _END)
+                    if result is _END:
+                        return
+                    yield result
+
+
+@contextmanager
+def _closing(found: Any) -> Iterator[None]:
+    """Stop workers whose results are not waited for to the end; that this happens early is meant."""
+    try:
+        yield
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            if hasattr(found, "close"):
+                found.close()
 
 
 def _telling(diary: str, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:

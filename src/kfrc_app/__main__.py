@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 
 from kfrc_app._missing import missing_package
-from kfrc_app.cli.termination import orderly_termination
+from kfrc_app.cli.termination import INTERRUPTED, orderly_termination, prompt_end
 
 MISSING_PACKAGE = 1
 
 
 def main() -> None:
     """Run the ``kfrc`` program."""
-    with orderly_termination():
-        _run()
+    with prompt_end(), orderly_termination():
+        try:
+            _run()
+        except KeyboardInterrupt:  # before the command line could say so
+            print("kfrc: interrupted", file=sys.stderr)
+            raise SystemExit(INTERRUPTED) from None
 
 
 def _run() -> None:

@@ -170,13 +170,13 @@ def test_a_folder_without_a_study_ends_with_2(call, tmp_path, verb):
     assert "not the folder of a study" in errors
 
 
-def test_an_interrupt_ends_with_1_and_a_hint(call, tmp_path, monkeypatch):
+def test_an_interrupt_ends_with_130_and_a_hint(call, tmp_path, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("kfrc_app.study.executors.run_tasks", interrupted)
     code, _, errors = call("run", "synthetic", "--out", tmp_path / "out")
-    assert code == 1
+    assert code == 130
     assert "the same command resumes" in errors
 
 

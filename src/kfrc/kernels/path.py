@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree, shortest_path
 from scipy.spatial.distance import cdist, squareform
 
+from kfrc import activity
 from kfrc._numerics import row_blocks
 from kfrc._validation import check_number, check_positive_int
 from kfrc.kernels.base import EmbeddedKernel, Embedding
@@ -119,10 +120,12 @@ def embed_all(
     walked: dict[tuple[float, int], _Rows] = {}
     embeddings = []
     for kernel in kernels:
+        activity.step("following paths")
         key = (kernel.exponent, kernel.reach)
         if key not in walked:
             walked[key] = _Rows.of(distinct, kernel)
         rows = walked[key].with_scales_of(kernel)
+        activity.step("following paths")
         values, vectors = np.linalg.eigh(rows.similarities(rows.unpowered(rows.paths), rows.scales))
         keep = values > _EIGENVALUE_FLOOR * values[-1]
         values, vectors = values[keep], vectors[:, keep]
@@ -241,6 +244,7 @@ class PathEmbedding(Embedding):
         """Features of rows divided by the bandwidths, of shape (len(Z), r)."""
         features = np.empty((len(Z), self.root.shape[1]))
         for block in row_blocks(len(Z), self.n_landmarks):
+            activity.step("following paths")
             distances = cdist(Z[block], self.rows.X)
             nearest = distances.argmin(axis=1)
             new = np.take_along_axis(distances, nearest[:, None], axis=1)[:, 0] > 0

@@ -12,9 +12,19 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
+from kfrc.activity import Follower, follow
 from kfrc_app.facts.text import plain
 
 PLAIN_WIDTH = 100
@@ -98,8 +108,12 @@ class FitProgress:
             self.task = self.bar.add_task(self.label, total=context.max_subtasks or None)
 
     def on_fit_task_end(self, estimator: Any, context: Any, **details: Any) -> None:
-        """Advance it when a part of the fit ends."""
-        if context.parent is not None and self.task is not None:
+        """Advance it when a part of the fit ends; steps of a part are shown by the bar itself."""
+        if self.task is None:
+            return
+        if context.parent is None:
+            self.bar.update(self.task, completed=context.max_subtasks)  # there may have been less to do
+        elif context.parent.parent is None:
             self.bar.update(self.task, advance=1, description=f"{self.label}: {context.task_name}")
 
     def attach(self, model: Any) -> Any:
@@ -107,17 +121,46 @@ class FitProgress:
         return model.set_callbacks(self)
 
 
+class Bars(Progress):
+    """Bars of tasks; behind the last of them stands what is being done right now."""
+
+    follower: Follower | None = None
+
+    def show(self, doing: str) -> None:
+        """Say what is being done; the next part of the task that ends takes it away."""
+        if self.task_ids:
+            super().update(self.task_ids[-1], doing=doing)
+
+    def update(self, task_id: TaskID, **changes: Any) -> None:
+        """Change a task, of which a part has ended."""
+        super().update(task_id, **{"doing": "", **changes})
+        if self.follower is not None:
+            self.follower.finish("")
+
+
+class _Doing(ProgressColumn):
+    """What is being done right now."""
+
+    def render(self, task: Task) -> Text:
+        return Text(task.fields.get("doing", ""), style="dim", no_wrap=True, overflow="ellipsis")
+
+
 @contextmanager
 def progress() -> Iterator[Progress]:
     """A progress display on standard error that leaves no trace; nothing unless that is a terminal."""
     console = messages()
-    with Progress(
+    with Bars(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
+        _Doing(),
         console=console,
         transient=True,
         disable=not console.is_terminal,
-    ) as bar:
-        yield bar
+    ) as bars:
+        if not console.is_terminal:
+            yield bars
+            return
+        with follow(bars.show) as bars.follower:
+            yield bars

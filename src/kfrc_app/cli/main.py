@@ -1,4 +1,4 @@
-"""The ``kfrc`` program: its verbs, and how it ends (0 fine, 1 bad data, 2 wrong usage, 143 by SIGTERM)."""
+"""The ``kfrc`` program: its verbs, and how it ends (0 fine, 1 bad data, 2 wrong usage, 130 Ctrl-C, 143 SIGTERM)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from kfrc_app._missing import missing_package
 from kfrc_app.cli import compare, demo, diagnose, fit, predict, study
 from kfrc_app.cli.console import say_problem
-from kfrc_app.cli.termination import orderly_termination
+from kfrc_app.cli.termination import INTERRUPTED, orderly_termination
 
 DATA_PROBLEM = 1
 
@@ -24,6 +24,9 @@ class Verbs(TyperGroup):
         try:
             with orderly_termination():
                 return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say_problem("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise  # the reader of our output left: no problem of the data
         except ModuleNotFoundError as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from kfrc_app.cli.console import messages, one_line, say_notes, say_problem
-from kfrc_app.cli.termination import Terminated, orderly_termination
+from kfrc_app.cli.termination import INTERRUPTED, Terminated, orderly_termination
 from kfrc_app.output import OutputError, write_folder
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def _told() -> Iterator[None]:
     except (StudyError, OutputError, OSError) as error:
         _stop(str(error), code=1)
     except KeyboardInterrupt:
-        _stop("interrupted; finished tasks are kept, and the same command resumes", code=1)
+        _stop("interrupted; finished tasks are kept, and the same command resumes", code=INTERRUPTED)
     except Terminated:
         say_problem("terminated; finished tasks are kept, and the same command resumes")
         raise

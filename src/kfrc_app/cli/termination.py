@@ -1,14 +1,29 @@
-"""SIGTERM as an orderly end: files that are half made are removed, and the exit status says what happened."""
+"""SIGTERM and Ctrl-C as an orderly and prompt end: nothing half made stays, and the exit status says what happened."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
+import socket
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 TERMINATED = 128 + signal.SIGTERM
+INTERRUPTED = 128 + signal.SIGINT
+
+_GRACE = 0.7
+"""Seconds in which Python must notice a signal: it does so between instructions of its own, not inside a long call of a
+numerical library, and the whole answer is to take less than a second."""
+
+_PATIENCE = 10.0
+"""Seconds for what follows once it has noticed: removing files and ending workers takes far less."""
+
+_CLEAR_LINE = "\r\x1b[2K\x1b[?25h"
+"""Removes the progress bar from a terminal, and shows the cursor again."""
 
 
 class Terminated(SystemExit):
@@ -32,6 +47,61 @@ def orderly_termination() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
+@contextmanager
+def prompt_end() -> Iterator[None]:
+    """Answer SIGTERM and Ctrl-C within a second for the rest of the process, whatever it is computing.
+
+    Python raises an exception for a signal as soon as it executes an instruction, which a matrix decomposition can
+    delay for minutes. The signal itself wakes a thread. If no exception was raised by the end of ``_GRACE``, the thread
+    ends the workers and the process; results are put in their place whole or not at all, whenever that happens.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    noticed = threading.Event()
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
+    _noticed.append(noticed)
+    threading.Thread(target=_end_if_unnoticed, args=(reading, noticed), daemon=True).start()
+    try:
+        yield
+    finally:
+        _noticed.remove(noticed)
+
+
+_noticed: list[threading.Event] = []
+
+
 def _terminate(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _tell_noticed()
     raise Terminated(TERMINATED)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _tell_noticed()
+    raise KeyboardInterrupt
+
+
+def _tell_noticed() -> None:
+    for event in _noticed:
+        event.set()
+
+
+def _end_if_unnoticed(reading: socket.socket, noticed: threading.Event) -> None:
+    number = 0
+    while number not in (signal.SIGINT, signal.SIGTERM):
+        number = reading.recv(1)[0]
+    if noticed.wait(_GRACE):
+        threading.Event().wait(_PATIENCE)
+    for worker in multiprocessing.active_children():
+        with suppress(OSError):
+            worker.kill()
+    if number == signal.SIGINT:
+        start = _CLEAR_LINE if sys.stderr.isatty() else ""
+        os.write(2, f"{start}kfrc: interrupted\n".encode())
+    os._exit(128 + number)

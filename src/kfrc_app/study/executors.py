@@ -6,7 +6,6 @@ import logging
 import secrets
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
@@ -19,6 +18,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 import kfrc
+from kfrc.activity import follow, results
 from kfrc_app.study.design import Record
 from kfrc_app.study.progress import Failure, StudyProgress
 from kfrc_app.study.store import StudyError, StudyStore, Task
@@ -139,7 +139,7 @@ def run_tasks(
         todo = [task for task in tasks if task.key not in state.seconds and task.key not in earlier]
         progress.begin(len(store.fingerprints), len(store.fingerprints) - len(todo))
         failures: dict[str, str] = {}
-        with closing(executor.outcomes(todo, run, progress)) as outcomes:
+        with follow(progress.show), closing(executor.outcomes(todo, run, progress)) as outcomes:
             for outcome in outcomes:
                 failure = _keep(store, outcome)
                 progress.advance(outcome.key, failure)
@@ -226,15 +226,10 @@ class LocalExecutor:
         """Outcomes from processes of their own; tasks that ended no longer wait."""
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             parallel = joblib.Parallel(n_jobs=max(n_jobs, 2), batch_size=1, return_as="generator_unordered")
-            outcomes = parallel(joblib.delayed(attempt)(run, task) for task in tasks)
-            try:
+            with closing(results(parallel, (joblib.delayed(attempt)(run, task) for task in tasks))) as outcomes:
                 for outcome in outcomes:
                     del waiting[outcome.key]
                     yield outcome
-            finally:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UserWarning)  # stopping early is meant
-                    outcomes.close()
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,9 @@ class StudyProgress:
     def advance(self, key: str, failure: Failure | None = None) -> None:
         """Say that a task has ended."""
 
+    def show(self, doing: str) -> None:
+        """Say what is being done right now."""
+
     def note(self, message: str) -> None:
         """Say something that a user should know."""
 
@@ -93,11 +96,12 @@ class RichProgress(StudyProgress):
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
+            TextColumn("{task.fields[doing]}"),
             console=console,
             speed_estimate_period=600,
             disable=not console.is_terminal,
         )
-        self._row = self._bar.add_task(title, total=None)
+        self._row = self._bar.add_task(title, total=None, doing="")
         self._title, self._n_done, self._n_tasks = title, 0, 0
 
     def __enter__(self) -> Self:
@@ -123,6 +127,10 @@ class RichProgress(StudyProgress):
             self.note(f"{key} failed: {failure.reason}")
         if not self._console.is_terminal and self._n_done % max(1, self._n_tasks // _LINES) == 0:
             self.note(f"{self._title}: {self._n_done} of {self._n_tasks}")
+
+    def show(self, doing: str) -> None:
+        """Show it behind the bar."""
+        self._bar.update(self._row, doing=doing)
 
     def note(self, message: str) -> None:
         """Print a line above the bar."""
