@@ -22,6 +22,7 @@ from kfrc.clusterers import FuzzyClusterer
 from kfrc.columns import Table, library_of, raw_columns, table_of
 from kfrc.existence import test_existence as one_group_test
 from kfrc.metrics import adjusted_rand_score
+from kfrc.spectrum import leading_pairs
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, IntArray, Progress, RandomStateLike
 
 SHARE_OF_ROWS = 2 / 3
@@ -382,7 +383,7 @@ def _coordinates(model: Any, matrix: FloatArray) -> FloatArray:
         gram = matrix
     else:
         gram = -0.5 * (matrix if isinstance(model, FuzzyClusterer) else np.square(matrix))
-    values, vectors = np.linalg.eigh(double_center(symmetrize(gram)))
+    values, vectors = leading_pairs(double_center(symmetrize(gram)), MAX_COORDINATES)
     leading = np.argsort(-values)[:MAX_COORDINATES]
     leading = leading[values[leading] > EIGENVALUE_FLOOR * max(values.max(), 0.0)]
     if len(leading) == 0:

@@ -29,6 +29,9 @@ _LAPACK_MAX_RANK = 250
 _FULL_MAX_SIZE = 500
 """Up to here all eigenvalues of a matrix are computed when only its two extreme ones are wanted."""
 
+_ALL_PAIRS_MAX_SIZE = 1000
+"""Up to this size LAPACK finds all eigenpairs in a fraction of a second."""
+
 _LANCZOS_TOL = 1e-10
 """Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
 
@@ -205,6 +208,20 @@ def extreme_eigenvalues(M: FloatArray) -> tuple[float, float]:
     start = np.random.default_rng(_START_SEED).standard_normal(len(M))
     values = eigsh(M, k=2, which="BE", v0=start, tol=1e-6, return_eigenvectors=False)
     return float(values.min()), float(values.max())
+
+
+def leading_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenvalues of a symmetric matrix, ascending, and their eigenvectors, of shape (n, n_pairs).
+
+    All eigenpairs of thousands of rows are one call of many seconds, which no interrupt can end.
+    """
+    if len(M) <= max(_ALL_PAIRS_MAX_SIZE, n_pairs + 1):
+        values, vectors = np.linalg.eigh(M)
+        return values[-n_pairs:], vectors[:, -n_pairs:]
+    start = np.random.default_rng(_START_SEED).standard_normal(len(M))
+    values, vectors = eigsh(M, k=n_pairs, which="LA", v0=start, tol=_LANCZOS_TOL)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
 
 
 def _floored(diagonal: FloatArray, gram: Gram) -> FloatArray:

@@ -11,7 +11,7 @@ from kfrc.gram import DenseGram
 from kfrc.metrics import adjusted_rand_score
 from kfrc.relational import Spectral
 from kfrc.selection.count import ClusterCount
-from kfrc.spectrum import spectrum_of
+from kfrc.spectrum import leading_pairs, spectrum_of
 from kfrc.typing import FloatArray
 
 _N_HALVES = 8
@@ -85,7 +85,7 @@ def _labels(K: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatAr
 
 def _coordinates(K: FloatArray) -> FloatArray:
     """Leading principal coordinates of the samples."""
-    values, vectors = np.linalg.eigh(double_center(K))
+    values, vectors = leading_pairs(double_center(K), _MAX_COORDINATES)
     n_kept = min(_MAX_COORDINATES, max(1, int((values > 1e-9 * values[-1]).sum())))
     leading = slice(len(values) - n_kept, None)
     coordinates: FloatArray = vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0.0))
