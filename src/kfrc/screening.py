@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
@@ -86,6 +87,15 @@ class Screen(Registered, ABC):
     array([ True,  True, False])
     """
 
+    @property
+    def width(self) -> float:
+        """Columns up to which a choice sees all of a table; of wider ones it sees the foremost columns only."""
+        return math.inf
+
+    def sees(self, n_features: int) -> bool:
+        """Whether so many columns are examined, rather than all taken for relevant."""
+        return True
+
     @abstractmethod
     def examine(self, X: Rows) -> Screening:
         """Dependence of the columns of X, of shape (n_samples, n_features)."""
@@ -121,6 +131,9 @@ class DependenceScreen(Screen, name="dependence"):
         tables are seen by fewer, so that all kernels fit into 200 MB.
     max_columns : int
         Wider tables are not screened: every column counts as relevant.
+    max_width : int
+        Of tables with more columns than this an automatic choice sees the foremost only, see
+        :mod:`kfrc.selection.wide`.
 
     References
     ----------
@@ -132,6 +145,14 @@ class DependenceScreen(Screen, name="dependence"):
     threshold: float = 2.0
     max_rows: int = 500
     max_columns: int = 1000
+    max_width: int = 250
+
+    @property
+    def width(self) -> float:  # noqa: D102
+        return self.max_width
+
+    def sees(self, n_features: int) -> bool:  # noqa: D102
+        return n_features <= self.max_columns
 
     def examine(self, X: Rows) -> Screening:  # noqa: D102
         n_samples, n_features = X.shape

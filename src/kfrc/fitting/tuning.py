@@ -19,6 +19,7 @@ from kfrc.relational import Start
 from kfrc.screening import Screen
 from kfrc.selection import Grid, SearchOptions, Selection, choose
 from kfrc.selection.columns import MAX_VIEWS
+from kfrc.selection.wide import Foremost, differing_columns, foremost_columns
 from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress
 
 
@@ -45,6 +46,8 @@ class Tuned:
         Which of the varying columns the kernel sees; None if all.
     opinion : Opinion or None
         What a judge believes, where there is no ``selection`` that holds it.
+    foremost : Foremost or None
+        Columns that the choice saw; None if all.
     """
 
     kernel: Kernel
@@ -57,6 +60,7 @@ class Tuned:
     memberships: FloatArray | None = None
     columns: IntArray | None = None
     opinion: Opinion | None = None
+    foremost: Foremost | None = None
 
     @property
     def believed(self) -> Opinion | None:
@@ -172,7 +176,7 @@ class Chosen(Tuning):
     @property
     def n_tasks(self) -> int:  # noqa: D102
         # Every view, the best columns and those of the opinion; judging, comparing.
-        return (MAX_VIEWS + 2) * len(self.grid.searches()) + 2
+        return (MAX_VIEWS + 2) * len(self.grid.searches()) + 3
 
     def without_search(self) -> Fixed:  # noqa: D102
         return Fixed(self.grid, self.options, searches=False)
@@ -180,7 +184,12 @@ class Chosen(Tuning):
     def tune(  # noqa: D102
         self, view: TableView, n_clusters: int, start: Start, rng: np.random.Generator, progress: Progress
     ) -> Tuned:
-        part = view.subset(self.max_rows, rng)
+        rows = view.subset(self.max_rows, rng)
+        whole = rows.rounded().standardized
+        foremost = foremost_columns(whole, [n_clusters], self.screen)
+        part = rows if foremost is None else rows.restricted(foremost.columns)
+        if foremost is not None:
+            progress("foremost columns")
         seen = part.rounded()
         selection = choose(
             seen.searched,
@@ -194,24 +203,30 @@ class Chosen(Tuning):
             rng=rng,
             progress=progress,
         )
+        # What the levels of the search are relative to.
+        drift = log_deviations(part.searched) - log_deviations(seen.searched)
+        drift = drift[selection.chosen.tuned.columns]
+        if foremost is not None:
+            selection = foremost.in_whole_table(selection)
+            n_differing = len(differing_columns(whole, selection.opinion.posterior))
+            foremost = replace(foremost, n_differing=n_differing)
         chosen = selection.chosen
         tuned = chosen.tuned
         memberships = chosen.solution.memberships
-        if part is not view:
+        if rows is not view:
             # The other rows join the clusters found on the subset.
             centers = tuned.dissimilarity.gram.centers(chosen.solution.prototypes)
-            rows = values_of(on_columns(view.searched, tuned.columns))
-            memberships = chosen.fuzzifier.memberships(centers.squared_distances(rows))
-        # What the levels of the search are relative to.
-        drift = log_deviations(part.searched) - log_deviations(seen.searched)
+            others = values_of(on_columns(view.searched, tuned.columns))
+            memberships = chosen.fuzzifier.memberships(centers.squared_distances(others))
         return Tuned(
             tuned.kernel,
             tuned.criterion,
             tuned.max_anisotropy,
             chosen.fuzzifier,
-            view.restricted(tuned.columns).in_deviations(tuned.log_bandwidths + drift[tuned.columns]),
+            view.restricted(tuned.columns).in_deviations(tuned.log_bandwidths + drift),
             tuned.search,
             selection,
             memberships,
             tuned.columns,
+            foremost=foremost,
         )

@@ -108,6 +108,11 @@ class ColumnGram(FeatureGram):
     def rank(self) -> int:  # noqa: D102
         return int(self._ends[-1])
 
+    @property
+    def ranks(self) -> IntArray:
+        """Features of every column that is used, of shape (n_used,)."""
+        return np.diff(self._ends)
+
     @cached_property
     def feature_totals(self) -> FloatArray | None:  # noqa: D102
         if self.family.complete:
