@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from kfrc import activity
 from kfrc.typing import FloatArray, RandomStateLike
 
 COLLAPSE_TOL = 1e-3
@@ -175,6 +176,7 @@ def row_blocks(n_rows: int, n_columns: int, elements: int = BLOCK_ELEMENTS) -> I
     """Slices that cut ``n_rows`` into blocks of about ``elements`` numbers of an (n_rows, n_columns) array."""
     step = max(1, min(n_rows, math.ceil(elements / max(n_columns, 1))))
     for start in range(0, n_rows, step):
+        activity.step("going through the rows", start, n_rows, inner=True)
         yield slice(start, min(start + step, n_rows))
 
 

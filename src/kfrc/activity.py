@@ -42,12 +42,12 @@ class Follower:
         self._finished = ""
         self._due = time.monotonic() + every
 
-    def step(self, doing: str, done: int | None = None, total: int | None = None) -> None:
-        """One more step of ``doing``, or ``done`` of ``total`` of them."""
+    def step(self, doing: str, done: int | None = None, total: int | None = None, inner: bool = False) -> None:
+        """One more step of ``doing``, or ``done`` of ``total`` of them, if it is not a step inside another."""
         if self._outer is not None:
-            self._outer.step(doing, done, total)
+            self._outer.step(doing, done, total, inner)
         self._counts[doing] = count = self._counts.get(doing, 0) + 1
-        if time.monotonic() >= self._due:
+        if time.monotonic() >= (self._due + self._every if inner else self._due):
             self._tell(f"{doing}: {count}" if done is None else f"{doing}: {done} of {total}")
 
     def tell(self, text: str) -> None:
@@ -73,7 +73,7 @@ _follower: ContextVar[Follower | None] = ContextVar("follower", default=None)
 are made in places that a callback would have to be handed to through every layer."""
 
 
-def step(doing: str, done: int | None = None, total: int | None = None) -> None:
+def step(doing: str, done: int | None = None, total: int | None = None, inner: bool = False) -> None:
     """Say that something moves; without a follower this is a look at one variable.
 
     Parameters
@@ -82,6 +82,9 @@ def step(doing: str, done: int | None = None, total: int | None = None) -> None:
         In words of a user: "fitting mixtures".
     done, total : int, optional
         How many of how many, if that is known; else steps are counted.
+    inner : bool, default=False
+        Whether this is a small part of a step that says more to a user. It is shown only if nothing else was for twice
+        as long.
 
     Examples
     --------
@@ -96,7 +99,7 @@ def step(doing: str, done: int | None = None, total: int | None = None) -> None:
     """
     follower = _follower.get()
     if follower is not None:
-        follower.step(doing, done, total)
+        follower.step(doing, done, total, inner)
 
 
 @contextmanager

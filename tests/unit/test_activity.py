@@ -57,6 +57,14 @@ def test_a_finished_part_is_named_and_counts_begin_anew(clock):
     assert told == ["bandwidths 1/3, trying: 2", "bandwidths 1/3, comparing: 4 of 60"]
 
 
+def test_a_part_of_a_step_is_shown_only_if_the_step_lasts(clock):
+    told = []
+    follower = Follower(told.append, every=1.0)
+    for clock.now in (1.2, 1.9, 2.1):
+        follower.step("going through the rows", 1, 9, inner=True)
+    assert told == ["going through the rows: 1 of 9"]
+
+
 def test_everybody_around_a_computation_is_told():
     outer, inner = [], []
     with follow(outer.append, every=0.0):

@@ -17,7 +17,7 @@ def chebyshev_polynomials(Z: FloatArray, degree: int) -> FloatArray:
     T[:, 1] = Z
     twice = 2.0 * Z
     for k in range(2, degree):
-        activity.step("preparing the kernel")
+        activity.step("preparing the kernel", k, degree, inner=True)
         np.multiply(twice, T[:, k - 1], out=T[:, k])
         T[:, k] -= T[:, k - 2]
     return T

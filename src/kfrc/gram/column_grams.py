@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from kfrc import activity
 from kfrc._numerics import available_memory, clear_rounding, row_blocks
 from kfrc.columns import Table
 from kfrc.gram.base import GramFamily
@@ -123,7 +122,6 @@ class ColumnGram(FeatureGram):
         if self._stored is None and self._fits:
             stored = np.empty((self.rank, self.n_samples))
             for rows in self._row_blocks():
-                activity.step("preparing the kernel")
                 self._write(rows, stored[:, rows])
             self._stored = stored
         for rows in self._row_blocks():

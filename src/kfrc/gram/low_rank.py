@@ -16,7 +16,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from kfrc import activity
 from kfrc._numerics import clear_rounding, row_blocks
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers, ColumnCenters
@@ -256,7 +255,6 @@ class ChebyshevGram(FeatureGram):
         if self._stored is None and 8 * self.n_samples * self.rank <= _FEATURE_BYTES:
             stored = np.empty((self.rank, self.n_samples))
             for rows in self._row_blocks():
-                activity.step("preparing the kernel")
                 self._write(rows, stored[:, rows])
             self._stored = stored
         if self._stored is not None:
