@@ -26,6 +26,12 @@ _NO_GAIN = 0.1
 _OWN_FINALISTS = 2
 """Starts of a kind with a matrix per component that go on to convergence: an iteration costs several times more."""
 
+_FIRST_LEG = 10
+"""Iterations after which mixtures are compared: likelihood rises fast before it creeps."""
+
+_GO_ON = 3
+"""One in so many, the most evident ones, goes on from there."""
+
 _MOST_ROWS = 2**40
 """A kind that so many rows are not enough for is called one for which none are."""
 
@@ -35,7 +41,8 @@ class MixtureJudge(Judge, name="mixture"):
     """Evidence of the mixture that each partition leads to, by BIC over kinds of components.
 
     Every partition is taken as responsibilities of a mixture. After one step of expectation-maximization the most
-    likely distinct ones go on to convergence, for every kind of component. The evidence is the log-likelihood minus
+    likely distinct ones go on, for every kind of component, and after some ten the third of these with the most
+    evidence goes on to convergence. The evidence is the log-likelihood minus
     half the number of parameters times log n.
 
     Parameters
@@ -43,7 +50,7 @@ class MixtureJudge(Judge, name="mixture"):
     kinds : tuple of MixtureKind
         Those with more parameters than the rows can tell are passed over; it is an error if that leaves none.
     n_finalists : int
-        Partitions that go on to convergence, for each kind; for kinds with a matrix per component at most two.
+        Partitions that go on after one step, for each kind; for kinds with a matrix per component at most two.
     n_sphered : int
         Partitions that the judge adds to those it is given: k-means on columns made uncorrelated with variance one.
         Columns that all measure the size of things hide groups that differ in shape from every other distance.
@@ -81,11 +88,11 @@ class MixtureJudge(Judge, name="mixture"):
         # One component has one partition. A single partition is to be continued, not compared with others.
         if n_clusters > 1 and len(partitions) > 1:
             partitions = [*partitions, *fits.own_partitions(n_clusters, self.n_sphered)]
-        opinions = [self._converged(fits, U, kind) for kind in kinds for U in self._finalists(fits, partitions, kind)]
+        opinions = self._raced(fits, [(kind, U) for kind in kinds for U in self._finalists(fits, partitions, kind)])
         for _ in range(fits.revisions if n_clusters > 1 else 0):
             # What one kind has found may be a better start for another than any proposal was.
             best = max(opinions, key=lambda opinion: opinion.evidence)
-            revised = [self._converged(fits, best.posterior, kind) for kind in kinds]
+            revised = self._raced(fits, [(kind, best.posterior) for kind in kinds])
             opinions += revised
             if max(opinion.evidence for opinion in revised) <= best.evidence + _NO_GAIN:
                 break
@@ -114,8 +121,18 @@ class MixtureJudge(Judge, name="mixture"):
                 finalists.append(posterior)
         return finalists
 
-    def _converged(self, fits: Fits, U: FloatArray, kind: MixtureKind) -> Opinion:
-        fit = fits.converged(U, kind, self.max_iter, self.tol)
+    def _raced(self, fits: Fits, starts: Sequence[tuple[MixtureKind, FloatArray]]) -> list[Opinion]:
+        """Opinions from every start; those that are behind after a few iterations are left there."""
+        first_leg = min(_FIRST_LEG, self.max_iter)
+        opinions = [self._opinion(fits, U, kind, first_leg) for kind, U in starts]
+        order = sorted(range(len(starts)), key=lambda k: -opinions[k].evidence)
+        for k in order[: -(-len(starts) // _GO_ON)] if self.max_iter > first_leg else ():
+            further = self._opinion(fits, opinions[k].posterior, starts[k][0], self.max_iter - first_leg)
+            opinions[k] = max(opinions[k], further, key=lambda opinion: opinion.evidence)
+        return opinions
+
+    def _opinion(self, fits: Fits, U: FloatArray, kind: MixtureKind, max_iter: int) -> Opinion:
+        fit = fits.converged(U, kind, max_iter, self.tol)
         n_parameters = fits.n_parameters(kind, U.shape[1])
         row_evidence = fits.row_evidence(fit, n_parameters)
         return Opinion(

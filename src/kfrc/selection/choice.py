@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -20,7 +20,16 @@ from kfrc.screening import Screen
 from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
 from kfrc.selection.densities import density_opinion
 from kfrc.selection.grid import Grid
-from kfrc.selection.tuned_kernels import MAX_ITER, TOL, SearchOptions, TunedKernel, propose, tune_kernels
+from kfrc.selection.tuned_kernels import (
+    FIRST_ITER,
+    FIRST_TOL,
+    MAX_ITER,
+    TOL,
+    SearchOptions,
+    TunedKernel,
+    propose,
+    tune_kernels,
+)
 from kfrc.typing import FloatArray, IntArray, Progress
 
 _SAME_SCORE = 1e-7
@@ -41,6 +50,10 @@ _FAR = 0.75
 
 TEMPERATURES = (0.25, 0.5, 1.0, 2.0)
 """Fuzziness of memberships that weigh sizes: half as fuzzy as a mixture to twice as fuzzy."""
+
+_NEAR = 0.01
+"""Candidates begin at the opinion, so that further iterations take most of them away from it. One whose agreement after
+a first look is behind the best by more than this is left there."""
 
 _SAME_OPINION = 0.9
 """Frobenius ARI above which two opinions are about the same partition."""
@@ -199,10 +212,9 @@ def choose(
             kernels = tune(shown)
     posterior = best.opinion.posterior
     candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, posterior)
-    scores = _scores(candidates, best.opinion)
+    candidates, scores = _compared(candidates, best.opinion)
     if scores.max() < _GATE and grid.may_weigh_sizes and found is None:
-        candidates += solve_with_sizes(kernels, posterior)
-        scores = _scores(candidates, best.opinion)
+        candidates, scores = _compared(candidates + solve_with_sizes(kernels, posterior), best.opinion)
         if (
             scores.max() < _FAR
             and grid.may_change_kernel
@@ -214,7 +226,7 @@ def choose(
             oriented = [TunedKernel.in_deviations(X, axes, grid.criteria[0], best.columns)]
             candidates += solve_candidates(oriented, grid.fuzzifiers, n_clusters, posterior)
             candidates += solve_with_sizes(oriented, posterior)
-            scores = _scores(candidates, best.opinion)
+            candidates, scores = _compared(candidates, best.opinion)
     if progress is not None:
         progress("comparing")
     first = int(np.argmax(scores >= scores.max() - _SAME_SCORE))
@@ -232,7 +244,7 @@ def solve_candidates(
     candidates = []
     for k, (tuned, t) in enumerate(safe or pairs):
         activity.step("comparing", k, len(safe or pairs))
-        candidates.append(Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, MAX_ITER, TOL)))
+        candidates.append(Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, FIRST_ITER, FIRST_TOL)))
     found = [candidate for candidate in candidates if candidate.solution.status is not Status.COLLAPSED]
     return found or candidates
 
@@ -243,10 +255,24 @@ def solve_with_sizes(kernels: Sequence[TunedKernel], partition: FloatArray) -> l
     for tuned, own_scales in product(kernels, (False, True)):
         rule = sized_rule(tuned.dissimilarity, partition, own_scales=own_scales)
         for temperature in TEMPERATURES:
-            solution = descend(tuned.dissimilarity, rule.with_m(temperature), partition, MAX_ITER, TOL)
+            solution = descend(tuned.dissimilarity, rule.with_m(temperature), partition, FIRST_ITER, FIRST_TOL)
             if solution.status is not Status.COLLAPSED and solution.fuzzifier is not None:
                 candidates.append(Candidate(tuned, solution.fuzzifier, solution))
     return candidates
+
+
+def _compared(candidates: list[Candidate], opinion: Opinion) -> tuple[list[Candidate], FloatArray]:
+    """Candidates and how well they agree with an opinion; whatever may be the best has been clustered further."""
+    candidates, scores = list(candidates), _scores(candidates, opinion)
+    open_ = np.ones(len(candidates), dtype=bool)
+    while (near := np.flatnonzero(open_ & (scores >= scores.max() - _NEAR))).size:
+        for k in near:
+            tuned, t, solution = candidates[k].tuned, candidates[k].fuzzifier, candidates[k].solution
+            further = descend(tuned.dissimilarity, t, solution.memberships, MAX_ITER, TOL)
+            candidates[k] = replace(candidates[k], fuzzifier=further.fuzzifier or t, solution=further)
+            scores[k] = _agreement(opinion.posterior, further.memberships)
+        open_[near] = False
+    return candidates, scores
 
 
 def _scores(candidates: Sequence[Candidate], opinion: Opinion) -> FloatArray:

@@ -37,6 +37,10 @@ MAX_ITER = 60
 TOL = 1e-3
 """Candidates are compared before they have converged fully; the chosen one goes on."""
 
+FIRST_ITER = 10
+FIRST_TOL = 1e-2
+"""What a look takes: partitions for a judge, who goes on from there himself, and candidates that may be far behind."""
+
 
 @dataclass(frozen=True)
 class SearchOptions:
@@ -238,7 +242,7 @@ def propose(
     for tuned in kernels:
         U = draw_memberships(start, tuned.dissimilarity, n_clusters, rng)
         for t in path:
-            U = descend(tuned.dissimilarity, t, U, MAX_ITER, TOL).memberships
+            U = descend(tuned.dissimilarity, t, U, FIRST_ITER, FIRST_TOL).memberships
             proposals.append(U)
     return proposals
 
