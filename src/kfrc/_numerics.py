@@ -187,8 +187,14 @@ def as_generator(random_state: RandomStateLike) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
+_ALWAYS_AVAILABLE = 1 << 16
+"""Bytes for which nobody need ask the system."""
+
+
 def check_memory(n_bytes: int, what: str, remedy: str) -> None:
     """Refuse an allocation that cannot fit, before it is tried, with the number of bytes and what to use instead."""
+    if n_bytes < _ALWAYS_AVAILABLE:
+        return
     available = available_memory()
     if n_bytes > available:
         raise MemoryError(

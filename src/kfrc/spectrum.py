@@ -20,17 +20,23 @@ from kfrc.gram import Gram, gram_family
 from kfrc.kernels import Kernel, SymmetricLowRank
 from kfrc.typing import ArrayLike, FloatArray
 
-_LAPACK_MAX_SAMPLES = 200
-"""Up to here forming F and asking LAPACK for a few pairs beats the overhead of Lanczos steps."""
+_LAPACK_MAX_SIZE = 100
+"""Up to here LAPACK finds a few pairs of a matrix faster than Lanczos."""
 
-_LAPACK_MAX_RANK = 250
-"""Up to here LAPACK beats Lanczos on the small problem of a low-rank Gram matrix."""
+_FULL_SPECTRUM_MAX_SIZE = 24
+"""Up to here all pairs cost less than the bookkeeping for a few."""
+
+_FORMED_MAX_SAMPLES = 300
+"""Up to here F is formed; beyond it Lanczos uses products with K."""
 
 _FULL_MAX_SIZE = 500
 """Up to here all eigenvalues of a matrix are computed when only its two extreme ones are wanted."""
 
 _ALL_PAIRS_MAX_SIZE = 1000
 """Up to this size LAPACK finds all eigenpairs in a fraction of a second."""
+
+_LANCZOS_RESTARTS = 30
+"""Restarts after which LAPACK takes over: ten are many unless the spectrum is flat."""
 
 _LANCZOS_TOL = 1e-10
 """Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
@@ -192,8 +198,8 @@ def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None =
     diagonal = _floored(gram.centered_diagonal, gram)
     if gram.feature_blocks() is not None:
         values, vectors = _pairs_from_features(gram, diagonal, n_eigenvalues)
-    elif gram.n_samples <= max(_LAPACK_MAX_SAMPLES, n_eigenvalues + 1):
-        values, vectors = _pairs_by_lapack(gram, diagonal, n_eigenvalues)
+    elif gram.n_samples <= max(_FORMED_MAX_SAMPLES, n_eigenvalues + 1):
+        values, vectors = _pairs_of_formed(gram, diagonal, n_eigenvalues, warm_start)
     else:
         values, vectors = _pairs_by_lanczos(gram, diagonal, n_eigenvalues, warm_start)
     # F is positive semi-definite with trace one; what is outside [0, 1] is rounding.
@@ -271,24 +277,34 @@ def _row_scale(gram: Gram, diagonal: FloatArray) -> FloatArray:
     return scale if gram.weights is None else scale * np.sqrt(gram.weights)
 
 
-def _largest_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
-    """Largest eigenpairs of a small symmetric matrix, descending."""
+def _largest_pairs(
+    M: FloatArray, n_pairs: int, warm_start: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Largest eigenpairs of a symmetric matrix in memory, descending."""
     size = len(M)
     n_pairs = min(n_pairs, size)
-    if size <= _LAPACK_MAX_RANK or n_pairs >= size - 1:
+    if size <= _LAPACK_MAX_SIZE or n_pairs >= size - 1:
         return _lapack_pairs(M, n_pairs)
-    start = np.random.default_rng(_START_SEED).standard_normal(size)
-    values, vectors = eigsh(M, k=n_pairs, which="LA", v0=start, tol=_LANCZOS_TOL)
+    start = np.random.default_rng(_START_SEED).standard_normal(size) if warm_start is None else warm_start
+    try:
+        values, vectors = eigsh(M, k=n_pairs, which="LA", v0=start, tol=_LANCZOS_TOL, maxiter=_LANCZOS_RESTARTS)
+    except ArpackError:
+        values = np.empty(0)
+    if len(values) < n_pairs:
+        # A flat spectrum (tiny bandwidths) has nothing to converge to, a spectrum of few values stops Lanczos early.
+        return _lapack_pairs(M, n_pairs)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
 
 
 def _lapack_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
     size = len(M)
-    try:
-        values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
-    except np.linalg.LinAlgError:
-        values = np.empty(0)
+    values = np.empty(0)
+    if size > _FULL_SPECTRUM_MAX_SIZE:
+        try:
+            values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
+        except np.linalg.LinAlgError:
+            values = np.empty(0)
     if len(values) < n_pairs:
         # LAPACK's subset driver fails on, or loses eigenvalues of, a (nearly) flat spectrum; the full one does not.
         values, vectors = np.linalg.eigh(M)
@@ -310,7 +326,9 @@ def _blocks(gram: Gram) -> Iterator[tuple[slice, FloatArray]]:
     return blocks
 
 
-def _pairs_by_lapack(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
+def _pairs_of_formed(
+    gram: Gram, diagonal: FloatArray, n_eigenvalues: int, warm_start: Spectrum | None = None
+) -> tuple[FloatArray, FloatArray]:
     scale = 1.0 / np.sqrt(diagonal) if gram.weights is None else np.sqrt(gram.weights / diagonal)
     F = gram.columns(range(gram.n_samples)).copy()
     means = gram.mean(F)
@@ -318,7 +336,7 @@ def _pairs_by_lapack(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tu
     F -= (means - gram.mean(means))[:, None]
     F *= scale
     F *= (scale / gram.total)[:, None]
-    return _lapack_pairs(F, n_eigenvalues)
+    return _largest_pairs(F, n_eigenvalues, None if warm_start is None else warm_start.eigenvectors.sum(axis=1))
 
 
 def _pairs_by_lanczos(
@@ -347,8 +365,7 @@ def _pairs_by_lanczos(
     except ArpackError:
         values = np.empty(0)
     if len(values) < n_eigenvalues:
-        # A flat spectrum (tiny bandwidths) has nothing to converge to, a spectrum of few values stops Lanczos early.
-        return _pairs_by_lapack(gram, diagonal, n_eigenvalues)
+        return _pairs_of_formed(gram, diagonal, n_eigenvalues)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
 

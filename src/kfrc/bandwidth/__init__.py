@@ -1,7 +1,7 @@
 """Two-stage bandwidth selection (Section 4): reach λ₁ ≥ τ, then maximize a criterion of the spectrum."""
 
 from kfrc._registry import load_family
-from kfrc.bandwidth.exploration import Exploration, explore_bandwidths
+from kfrc.bandwidth.exploration import Exploration, explore_bandwidths, is_same_kernel
 from kfrc.bandwidth.optimizers.base import Ascent, AscentPath, Optimizer
 from kfrc.bandwidth.optimizers.lbfgs import QuasiNewton
 from kfrc.bandwidth.optimizers.momentum import MomentumAscent
@@ -24,5 +24,6 @@ __all__ = [
     "SearchRun",
     "explore_bandwidths",
     "is_feasible",
+    "is_same_kernel",
     "select_bandwidths",
 ]

@@ -20,7 +20,7 @@ from kfrc.kernels import Kernel
 from kfrc.typing import ArrayLike, FloatArray, IntArray, RandomStateLike
 
 _SAME_END = 1e-3
-"""Precisions 1/θ² closer than this are one end of stage 1: it stops at a change of λ₁ larger than such a step makes."""
+"""Precisions 1/θ² closer than this are one end of a search: it stops at a change of λ₁ larger than such a step makes."""
 
 _START_SPREAD = 0.5
 """Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
@@ -80,14 +80,22 @@ class Exploration:
 
     def earliest_alike(self, k: int) -> int:
         """The first start that led to the same kernel as start k: what follows from there need not be done twice."""
-        ends = [self._precisions(ascent.log_bandwidths) for ascent in self.ascents[: k + 1]]
-        return next(i for i, end in enumerate(ends) if np.abs(end - ends[k]).max() <= _SAME_END)
+        scale = self.space.log_scale
+        end = self.ascents[k].log_bandwidths - scale
+        return next(i for i, ascent in enumerate(self.ascents) if is_same_kernel(ascent.log_bandwidths - scale, end))
 
-    def _precisions(self, log_bandwidths: FloatArray) -> FloatArray:
-        """1/θ² relative to its largest, and that largest: large bandwidths differ in nothing else."""
-        levels = log_bandwidths - self.space.log_scale
-        smallest = levels.min()
-        return np.exp(-2.0 * np.append(levels - smallest, smallest))
+
+def is_same_kernel(levels: FloatArray, others: FloatArray) -> bool:
+    """Whether two vectors of log-bandwidths, in standard deviations, are one as far as a search can tell.
+
+    Compared are 1/θ² relative to its largest, and that largest: large bandwidths differ in nothing else.
+    """
+    return bool(np.abs(_precisions(levels) - _precisions(others)).max() <= _SAME_END)
+
+
+def _precisions(levels: FloatArray) -> FloatArray:
+    smallest = levels.min()
+    return np.exp(-2.0 * np.append(levels - smallest, smallest))
 
 
 def explore_bandwidths(
@@ -101,13 +109,15 @@ def explore_bandwidths(
     level_bounds: tuple[float, float] | None = None,
     approximation: str = "auto",
     rank: int | None = None,
+    gram_tol: float | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     **optimizer_options: Any,
 ) -> Exploration:
     """Run stage 1 once, to share it between several calls of :func:`kfrc.bandwidth.select_bandwidths`.
 
-    The parameters are those of :func:`kfrc.bandwidth.select_bandwidths`.
+    The parameters are those of :func:`kfrc.bandwidth.select_bandwidths`, and ``gram_tol``, the accuracy of Gram matrices
+    that can be held to any (see :func:`kfrc.gram.gram_family`): a coarse search needs no fine ones.
 
     Examples
     --------
@@ -130,6 +140,7 @@ def explore_bandwidths(
         level_bounds=level_bounds,
         approximation=approximation,
         rank=rank,
+        gram_tol=gram_tol,
         random_state=random_state,
         **optimizer_options,
     )
@@ -161,6 +172,7 @@ def search_space(
     approximation: str,
     rank: int | None,
     random_state: RandomStateLike,
+    gram_tol: float | None = None,
     **optimizer_options: Any,
 ) -> SearchSpace:
     """Check the arguments of a search and draw its starts."""
@@ -171,7 +183,7 @@ def search_space(
     bounds = _level_bounds(level, level_bounds, resolved)
     log_scale = _log_standard_deviations(data)
     starts = draw_starts(log_scale, n_starts, max_anisotropy, bounds, random_state)
-    family = gram_family(data, Kernel.resolve(kernel), approximation, rank)
+    family = gram_family(data, Kernel.resolve(kernel), approximation, rank, gram_tol)
     return SearchSpace(data, family, resolved, max_anisotropy, log_scale, bounds, tuple(starts))
 
 

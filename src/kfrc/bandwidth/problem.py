@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,6 +14,10 @@ from kfrc.criteria import Criterion
 from kfrc.gram import Gram, GramFamily
 from kfrc.spectrum import Spectrum, spectrum_of
 from kfrc.typing import FloatArray
+
+_NEAR_LIMIT = 0.05
+"""Distance from the linear kernel over the whole range of the rows from which on an ascent follows the linear one. Most
+rows are far closer than the range is wide, and what counts is where the ascent leads, which is the limit itself."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Problem:
         Bounds on the mean of log θ − log σ.
     n_evaluations : int
         Spectra computed so far.
+    in_limit : bool
+        Whether the linear kernel has taken the place of the one that was asked for.
     """
 
     family: GramFamily
@@ -61,6 +68,7 @@ class Problem:
     log_scale: FloatArray
     level_bounds: tuple[float, float]
     n_evaluations: int = 0
+    in_limit: bool = False
     _last: Spectrum | None = field(default=None, repr=False)
 
     def evaluate(self, log_bandwidths: FloatArray, n_eigenvalues: int) -> Evaluation:
@@ -76,6 +84,17 @@ class Problem:
         """Spectrum with as many eigenvalues as ``criterion`` needs."""
         n_eigenvalues = min(criterion.n_eigenvalues(self.n_clusters), self.family.n_samples)
         return self.evaluate(log_bandwidths, n_eigenvalues)
+
+    def enter_limit(self, log_bandwidths: FloatArray) -> bool:
+        """Go on with the linear kernel, if these bandwidths are so large that it can stand in; whether that is so.
+
+        Without a bound on the ratios of bandwidths it never does: one of them can leave the limit again.
+        """
+        bounded = math.log(self.max_anisotropy) < self.level_bounds[1] - self.level_bounds[0]
+        limit = self.family.linear_limit(np.exp(log_bandwidths), _NEAR_LIMIT) if bounded else None
+        if limit is not None:
+            self.family, self.in_limit, self._last = limit, True, None
+        return self.in_limit
 
     def criterion_value(self, criterion: Criterion, evaluation: Evaluation) -> float:
         """𝒬 at an evaluation."""

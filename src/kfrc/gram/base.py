@@ -127,3 +127,10 @@ class GramFamily(ABC):
     def resolves(self, bandwidths: FloatArray) -> bool:
         """Whether these bandwidths are large enough for the backend to be as accurate as it can be."""
         return True
+
+    def linear_limit(self, bandwidths: FloatArray, tol: float) -> GramFamily | None:
+        """The family of the linear kernel, if at these bandwidths it agrees with the kernel to ``tol``, else None.
+
+        The agreement is relative and over the whole range of the rows; most of them are far closer.
+        """
+        return None

@@ -10,6 +10,7 @@ from scipy.linalg.blas import dsymv
 from kfrc._numerics import check_memory
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers, KernelCenters
+from kfrc.gram.factored import linear_limit_of
 from kfrc.kernels import AdditiveKernel, Kernel, SymmetricLowRank
 from kfrc.typing import FloatArray
 
@@ -85,3 +86,6 @@ class DenseGrams(GramFamily):
 
     def at(self, bandwidths: FloatArray) -> DenseGram:  # noqa: D102
         return DenseGram(self.kernel.shifted_gram(self.X, bandwidths), self, bandwidths, self.weights)
+
+    def linear_limit(self, bandwidths: FloatArray, tol: float) -> GramFamily | None:  # noqa: D102
+        return None if self.weights is not None else linear_limit_of(self.X, self.kernel, bandwidths, tol)

@@ -14,6 +14,7 @@ from kfrc._validation import check_squares
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers, ColumnCenters
 from kfrc.kernels import Kernel, Profile, SymmetricLowRank
+from kfrc.kernels.linear import Linear
 from kfrc.typing import FloatArray
 
 _NO_MATRIX = np.empty((0, 0))
@@ -147,6 +148,13 @@ class FactoredGrams(GramFamily):
         if features is None:
             raise ValueError(f"the {self.kernel.label} kernel has no short feature vectors")
         return FactoredGram(features, self, bandwidths)
+
+
+def linear_limit_of(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, tol: float) -> FactoredGrams | None:
+    """Gram matrices of the linear kernel, if at these bandwidths they agree to ``tol`` over the range of X, else None."""
+    with np.errstate(over="ignore"):
+        squared_ranges = np.square(np.ptp(X, axis=0) / bandwidths)
+    return FactoredGrams(X, Linear()) if kernel.distance_to_linear(squared_ranges) <= tol else None
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,9 @@ _DENSE_MAX_SAMPLES = 5000
 """Up to here other kernels are held densely."""
 
 
-def gram_family(X: Rows, kernel: Kernel, approximation: str = "auto", rank: int | None = None) -> GramFamily:
+def gram_family(
+    X: Rows, kernel: Kernel, approximation: str = "auto", rank: int | None = None, tol: float | None = None
+) -> GramFamily:
     """The family of Gram matrices of X under ``kernel``.
 
     Parameters
@@ -42,6 +44,9 @@ def gram_family(X: Rows, kernel: Kernel, approximation: str = "auto", rank: int 
         latter beyond.
     rank : int, optional
         Landmarks of ``"nystrom"``.
+    tol : float, optional
+        Relative size of what ``"low_rank"`` may leave out, by default 10⁻¹⁴. Where Gram matrices are only compared a
+        larger one makes them cheaper.
 
     Returns
     -------
@@ -75,7 +80,7 @@ def gram_family(X: Rows, kernel: Kernel, approximation: str = "auto", rank: int 
                 f"approximation='low_rank' needs a kernel that is a sum over features, which {kernel.label!r} is not: "
                 "use approximation='nystrom' or kernel='sum'"
             )
-        return ChebyshevGrams(X, kernel)
+        return ChebyshevGrams(X, kernel) if tol is None else ChebyshevGrams(X, kernel, tol)
     return DenseGrams(X, kernel)
 
 

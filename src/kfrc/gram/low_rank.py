@@ -27,7 +27,7 @@ from kfrc.gram.chebyshev import (
     to_coefficients,
 )
 from kfrc.gram.dense import DenseGram, DenseGrams
-from kfrc.gram.factored import FeatureGram, squared_euclidean
+from kfrc.gram.factored import FeatureGram, linear_limit_of, squared_euclidean
 from kfrc.kernels import AdditiveKernel, SymmetricLowRank
 from kfrc.typing import FloatArray, IntArray
 
@@ -100,6 +100,9 @@ class ChebyshevGrams(GramFamily):
             if gram.rank <= _LARGEST_RANK_SHARE * self.n_samples:
                 return gram
         return DenseGrams(self.X, self.kernel).at(bandwidths)
+
+    def linear_limit(self, bandwidths: FloatArray, tol: float) -> GramFamily | None:  # noqa: D102
+        return linear_limit_of(self.X, self.kernel, bandwidths, tol)
 
     def __getstate__(self) -> dict[str, object]:
         # The basis is a cache: worker processes make their own rather than receive it.

@@ -101,6 +101,13 @@ class Kernel(Registered, ABC):
         """Features Φ with ``shifted = Φ Φᵀ`` when there are few of them, else None."""
         return None
 
+    def distance_to_linear(self, squared_ranges: FloatArray) -> float:
+        """How far the kernel may be from the linear one, relative to it, over rows within these ranges.
+
+        ``squared_ranges`` are ((max x_d − min x_d) / θ_d)², one per feature; infinite if the kernel has no such limit.
+        """
+        return math.inf
+
     def shifted_gram(self, X: FloatArray, bandwidths: FloatArray) -> FloatArray:
         """``shifted(X, X)``: row blocks of the upper triangle, mirrored."""
         n_samples = len(X)

@@ -31,6 +31,10 @@ class GaussianSum(AdditiveKernel, name="sum"):
     def profile(self, squared_differences: FloatArray) -> FloatArray:  # noqa: D102
         return np.expm1(-0.5 * squared_differences)
 
+    def distance_to_linear(self, squared_ranges: FloatArray) -> float:
+        """e^{−s/2} − 1 = −s/2 (1 − s/4 + …), feature by feature."""
+        return 0.25 * float(squared_ranges.max())
+
     def profile_derivative(self, squared_differences: FloatArray) -> FloatArray:  # noqa: D102
         slope = np.exp(-0.5 * squared_differences)
         slope *= squared_differences
@@ -72,6 +76,10 @@ class GaussianProduct(Kernel, name="product"):
         for d in range(left.shape[1]):
             E -= 0.5 * squared_differences(left[:, d], right[:, d], 1.0)
         return np.expm1(E, out=E)
+
+    def distance_to_linear(self, squared_ranges: FloatArray) -> float:
+        """The same with the squared distance in place of one squared difference."""
+        return 0.25 * float(squared_ranges.sum())
 
     def derivative(  # noqa: D102
         self, X: FloatArray, Y: FloatArray, bandwidths: FloatArray, feature: int

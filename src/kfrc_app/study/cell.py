@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
-
-import numpy as np
-from numpy.typing import NDArray
 
 from kfrc.bandwidth import (
     BandwidthResult,
@@ -17,25 +13,13 @@ from kfrc.bandwidth import (
     explore_bandwidths,
     select_bandwidths,
 )
-from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.metrics import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    effective_n_features,
-    frobenius_adjusted_rand_score,
-    fuzzy_adjusted_rand_score,
-    uniformity_index,
-)
-from kfrc.relational import solve_relational
+from kfrc.metrics import effective_n_features
+from kfrc_app.study.clusterings import Clusterings, scores
 from kfrc_app.study.datasets import StudyData, load_task_data
 from kfrc_app.study.design import Record, StudyTask
-from kfrc_app.study.methods import METHODS, STUDY_MAX_ITER
-
-_TOL = 1e-5
-"""Movement of a membership at convergence: a tenth of the last digit that is reported."""
-
+from kfrc_app.study.methods import METHODS
 
 _PAPER = MomentumAscent(stage2_momentum=False)
 """The paper's ascent. As printed, stage 2 has momentum; the authors' published numbers were made without."""
@@ -43,10 +27,13 @@ _PAPER = MomentumAscent(stage2_momentum=False)
 OPTIMIZERS: dict[str, dict[str, Optimizer]] = {
     # Without the restart stage 2 stays, as the paper's does, in the basin that stage 1 found: cheaper, with smaller
     # criteria, and better partitions of the synthetic data. Real data differ (docs/reproduction.md has both).
-    "synthetic": {"lbfgs": QuasiNewton(tol=1e-5, restart=False), "momentum": _PAPER},
+    "synthetic": {"lbfgs": QuasiNewton(tol=1e-5, restart=False, at_limit=True), "momentum": _PAPER},
     "real": {"lbfgs": QuasiNewton(tol=1e-5, warm_up=10), "momentum": _PAPER},
 }
 """Optimizers by study and name. Criteria to 10⁻⁵ are plenty for scores that differ in the second digit."""
+
+_GRAM_TOL = 1e-6
+"""Accuracy of Gram matrices that can be had at any: a tenth of that of the criteria."""
 
 
 def run_task(task: StudyTask) -> list[Record]:
@@ -70,13 +57,14 @@ def run_task(task: StudyTask) -> list[Record]:
 def _other_records(task: StudyTask, data: StudyData) -> Iterator[Record]:
     for name, method in METHODS.items():
         memberships = method(data.X, data.n_clusters, task.seed)
-        yield {"method": name, "feasible": True, **_scores(data, memberships)}
+        yield {"method": name, "feasible": True, **scores(data, memberships)}
 
 
 def _kfrc_records(task: StudyTask, data: StudyData) -> Iterator[Record]:
     grid = task.grid
     fuzzifiers = [Fuzzifier.from_name(name) for name in grid.fuzzifiers]
     thresholds = sorted({t.threshold(data.n_clusters) for t in fuzzifiers})
+    clusterings = Clusterings(data, task.seed)
     for kernel, anisotropy in grid.spaces():
         shared = explore_bandwidths(
             data.X,
@@ -84,6 +72,7 @@ def _kfrc_records(task: StudyTask, data: StudyData) -> Iterator[Record]:
             max_anisotropy=anisotropy,
             n_starts=grid.n_starts,
             optimizer=OPTIMIZERS[task.study][task.optimizer],
+            gram_tol=_GRAM_TOL,
             random_state=task.seed,
         )
         for criterion in grid.criteria:
@@ -98,7 +87,7 @@ def _kfrc_records(task: StudyTask, data: StudyData) -> Iterator[Record]:
                     "m": fuzzifier.m,
                 }
                 result = results[fuzzifier.threshold(data.n_clusters)]
-                yield settings | _kfrc_outcome(task, data, shared, result, fuzzifier)
+                yield settings | _kfrc_outcome(clusterings, shared, result, fuzzifier)
 
 
 def _search(
@@ -120,21 +109,10 @@ def _search(
 
 
 def _kfrc_outcome(
-    task: StudyTask, data: StudyData, shared: Exploration, result: BandwidthResult | None, fuzzifier: Fuzzifier
+    clusterings: Clusterings, shared: Exploration, result: BandwidthResult | None, fuzzifier: Fuzzifier
 ) -> Record:
     if result is None:
         return {"feasible": False}
-    gram = shared.space.family.at(result.bandwidths)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        solution = solve_relational(
-            Dissimilarity(gram),
-            data.n_clusters,
-            fuzzifier,
-            max_iter=STUDY_MAX_ITER,
-            tol=_TOL,
-            random_state=task.seed,
-        )
     return {
         "feasible": True,
         "lambda1": float(result.eigenvalues[0]),
@@ -142,19 +120,5 @@ def _kfrc_outcome(
         "level": result.level,
         "linear_limit": result.linear_limit,
         "w_eff": effective_n_features(result.bandwidths),
-        "status": str(solution.status),
-        **_scores(data, solution.memberships),
+        **clusterings.outcome(shared.space.family, result.log_bandwidths, fuzzifier),
     }
-
-
-def _scores(data: StudyData, memberships: NDArray[np.float64]) -> Record:
-    labels = memberships.argmax(axis=1)
-    scores = {
-        "ari": float(adjusted_rand_score(data.labels, labels)),
-        "ami": float(adjusted_mutual_info_score(data.labels, labels)),
-        "fari_crisp": float(fuzzy_adjusted_rand_score(data.labels, memberships)),
-        "uniformity": float(uniformity_index(memberships)),
-    }
-    if data.posteriors is not None:
-        scores["fari_fuzzy"] = float(frobenius_adjusted_rand_score(data.posteriors, memberships))
-    return scores

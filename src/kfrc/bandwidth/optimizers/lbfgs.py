@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.optimizers.box import Box, box_for
@@ -49,12 +49,17 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     restart : bool, default=True
         Whether there is a second run of stage 2. It costs as much again and finds larger criteria, which need not
         mean better clusters.
+    at_limit : bool, default=False
+        Whether the linear kernel takes over where an ascent has come to bandwidths so large that the two nearly agree.
+        The criteria rise towards that limit, so most evaluations lie beyond, and with p features they are p × p
+        problems. Only ratios matter there: the level is then as high as its bounds allow. Needs a bound on the ratios.
     """
 
     max_iter: int = 100
     tol: float = 1e-7
     warm_up: int = 25
     restart: bool = True
+    at_limit: bool = False
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
     follows_levels: ClassVar[bool] = True
     default_search_samples: ClassVar[int | None] = 20_000
@@ -65,7 +70,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:  # noqa: D102
-        return cls(), cls(restart=False)
+        return cls(), cls(restart=False), cls(restart=False, at_limit=True)
 
     @property
     def continues_along_thresholds(self) -> bool:  # noqa: D102
@@ -86,15 +91,8 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         x = box.variables(start)
         trace.at(x)
         if x.size:
-            minimize(
-                trace.negative_value_and_gradient,
-                x,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=np.column_stack([box.lower, box.upper]),
-                options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-6},
-            )
-        return trace.ascent()
+            self._quasi_newton(trace, x, until=problem.enter_limit if self.at_limit else None)
+        return _raised(trace.ascent(), problem) if problem.in_limit else trace.ascent()
 
     def maximize_criterion(  # noqa: D102
         self,
@@ -108,12 +106,16 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     ) -> Ascent | None:
         if stage1.eigenvalues[0] < threshold - _OUT_OF_REACH:
             return None
+        if self.at_limit and not self.restart:
+            problem.enter_limit(stage1.log_bandwidths)
         trace = self._trace(problem, criterion, threshold)
         if not (repeats and self.restart):
             self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
         if self.restart:
             self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start)))
-        return trace.ascent() if trace.best is not None else None
+        if trace.best is None:
+            return None
+        return _raised(trace.ascent(), problem) if problem.in_limit else trace.ascent()
 
     def refine(  # noqa: D102
         self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray
@@ -136,14 +138,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         trace.at(x)
         bounds = np.column_stack([trace.box.lower, trace.box.upper])
         if threshold <= 0 and x.size > _SLSQP_MAX_VARIABLES:
-            minimize(
-                trace.negative_value_and_gradient,
-                x,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds,
-                options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-6},
-            )
+            self._quasi_newton(trace, x)
         elif x.size:
             minimize(
                 trace.negative_value,
@@ -159,6 +154,29 @@ class QuasiNewton(Optimizer, name="lbfgs"):
                 options={"maxiter": self.max_iter, "ftol": self.tol},
             )
 
+    def _quasi_newton(self, trace: _Trace, x: FloatArray, until: Callable[[FloatArray], bool] | None = None) -> None:
+        """L-BFGS-B without constraints but the box; from where ``until`` is true of log θ it begins once more."""
+        reached = False
+
+        def look(intermediate_result: OptimizeResult) -> None:
+            nonlocal reached
+            if until is not None and until(trace.box.log_bandwidths(intermediate_result.x)):
+                reached = True
+                raise StopIteration
+
+        result = minimize(
+            trace.negative_value_and_gradient,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=np.column_stack([trace.box.lower, trace.box.upper]),
+            callback=None if until is None else look,
+            options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-6},
+        )
+        if reached:
+            trace.forget()
+            self._quasi_newton(trace, result.x)
+
     def _warmed_up(self, trace: _Trace, x: FloatArray) -> FloatArray:
         """Heavy-ball steps on the criterion alone, inside the box."""
         velocity = np.zeros_like(x)
@@ -166,6 +184,15 @@ class QuasiNewton(Optimizer, name="lbfgs"):
             velocity = _WARM_UP_MOMENTUM * velocity - _WARM_UP_STEP * trace.negative_gradient(x)
             x = np.clip(x + velocity, trace.box.lower, trace.box.upper)
         return x
+
+
+def _raised(ascent: Ascent, problem: Problem) -> Ascent:
+    """The same ratios at the highest level that the bounds allow: an end at the linear limit says no more."""
+    low, high = problem.level_bounds
+    if low == high:
+        return ascent
+    top = float(problem.log_scale.mean()) + high
+    return replace(ascent, log_bandwidths=ascent.log_bandwidths + (top - ascent.log_bandwidths.max()))
 
 
 @dataclass
@@ -201,6 +228,10 @@ class _Trace:
             wanted = [leading] if self.weights is None else [leading, self.weights(evaluation)]
             self._gradients = self.box.pull_back(evaluation.gradients(wanted))
         return self._gradients
+
+    def forget(self) -> None:
+        """The function has changed: what was best of it need not be."""
+        self.best = self._x = None
 
     def negative_value(self, x: FloatArray) -> float:
         return -self.value(self.at(x))
