@@ -88,7 +88,7 @@ class Spectrum:
         Weights of (nearly) equal eigenvalues are averaged: the single eigenvalues of an invariant subspace have no
         gradient, their sum does, and the average is a subgradient.
         """
-        weights = _average_over_ties(np.asarray(weights, dtype=np.float64), self.eigenvalues)
+        weights = average_over_ties(np.asarray(weights, dtype=np.float64), self.eigenvalues)
         used = np.flatnonzero(weights)
         n_samples = len(self.centered_diagonal)
         pull = (self.eigenvectors[:, used] ** 2 @ (weights[used] * self.eigenvalues[used])) / self.centered_diagonal
@@ -370,7 +370,8 @@ def _pairs_by_lanczos(
     return values[order], vectors[:, order]
 
 
-def _average_over_ties(weights: FloatArray, eigenvalues: FloatArray) -> FloatArray:
+def average_over_ties(weights: FloatArray, eigenvalues: FloatArray) -> FloatArray:
+    """Weights of eigenvalues with those of (nearly) equal ones averaged: only their sum has a gradient."""
     averaged = weights.copy()
     for group in _tied_groups(eigenvalues):
         averaged[group] = weights[group].mean()

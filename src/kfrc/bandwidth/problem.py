@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from kfrc import activity
+from kfrc.bandwidth.evaluations import Evaluation, KernelEvaluation, LinearEvaluation
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.criteria import Criterion
-from kfrc.gram import Gram, GramFamily
+from kfrc.gram import FactoredGrams, GramFamily
 from kfrc.spectrum import Spectrum, spectrum_of
 from kfrc.typing import FloatArray
 
 _NEAR_LIMIT = 0.05
 """Distance from the linear kernel over the whole range of the rows from which on an ascent follows the linear one. Most
 rows are far closer than the range is wide, and what counts is where the ascent leads, which is the limit itself."""
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The spectrum at one point, and gradients from it on request."""
-
-    log_bandwidths: FloatArray
-    gram: Gram
-    spectrum: Spectrum
-
-    @property
-    def leading(self) -> float:
-        """λ₁."""
-        return float(self.spectrum.eigenvalues[0])
-
-    def gradients(self, weights: Sequence[FloatArray]) -> FloatArray:
-        """∂(Σ_i w_i λ_i)/∂ log θ for each weight vector, of shape (len(weights), n_features)."""
-        return self.gram.log_bandwidth_gradients([self.spectrum.adjoint(w) for w in weights])
-
-    def leading_gradient(self) -> FloatArray:
-        """∂λ₁/∂ log θ."""
-        return self.gradients([np.eye(1, len(self.spectrum.eigenvalues))[0]])[0]
 
 
 @dataclass
@@ -74,11 +52,18 @@ class Problem:
     def evaluate(self, log_bandwidths: FloatArray, n_eigenvalues: int) -> Evaluation:
         """Spectrum at exp(log_bandwidths), warm-started from the previous one."""
         self.n_evaluations += 1
+<<<<<<< HEAD
         activity.step("trying bandwidths")
         gram = self.family.at(np.exp(log_bandwidths))
+=======
+        family = self.family
+        if isinstance(family, FactoredGrams) and family.is_linear and family.n_features <= family.n_samples:
+            return LinearEvaluation(family, log_bandwidths, n_eigenvalues)
+        gram = family.at(np.exp(log_bandwidths))
+>>>>>>> 1685101 (Evaluations of the linear kernel without detours; accelerated descents in the studies)
         spectrum = spectrum_of(gram, n_eigenvalues, warm_start=self._last)
         self._last = spectrum
-        return Evaluation(log_bandwidths, gram, spectrum)
+        return KernelEvaluation(log_bandwidths, gram, spectrum)
 
     def evaluate_for(self, criterion: Criterion, log_bandwidths: FloatArray) -> Evaluation:
         """Spectrum with as many eigenvalues as ``criterion`` needs."""
@@ -98,11 +83,11 @@ class Problem:
 
     def criterion_value(self, criterion: Criterion, evaluation: Evaluation) -> float:
         """𝒬 at an evaluation."""
-        return float(criterion.value(evaluation.spectrum.eigenvalues, self.n_clusters))
+        return float(criterion.value(evaluation.eigenvalues, self.n_clusters))
 
     def criterion_weights(self, criterion: Criterion, evaluation: Evaluation) -> FloatArray:
         """∂𝒬/∂λ_i at an evaluation."""
-        return criterion.gradient(evaluation.spectrum.eigenvalues, self.n_clusters)
+        return criterion.gradient(evaluation.eigenvalues, self.n_clusters)
 
 
 def is_feasible(evaluation: Evaluation, threshold: float) -> bool:

@@ -143,6 +143,21 @@ class FactoredGrams(GramFamily):
         self.kernel = kernel
         self.n_samples, self.n_features = X.shape
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether the features are the columns of X divided by the bandwidths."""
+        return isinstance(self.kernel, Linear)
+
+    @cached_property
+    def centered(self) -> FloatArray:
+        """The rows of X less their mean."""
+        return self.X - self.X.mean(axis=0)
+
+    @cached_property
+    def centered_squares(self) -> FloatArray:
+        """Squares of ``centered``."""
+        return np.square(self.centered)
+
     def at(self, bandwidths: FloatArray) -> FactoredGram:  # noqa: D102
         features = self.kernel.factor(self.X, bandwidths)
         if features is None:

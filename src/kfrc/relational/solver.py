@@ -19,6 +19,7 @@ from kfrc._validation import (
 )
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
+from kfrc.relational.acceleration import Anderson
 from kfrc.relational.starts import Start, resolve_start, starting_memberships
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
@@ -230,8 +231,9 @@ def _evaluate(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> _Sta
     objective = float(np.einsum("ji,ji->", weights, rule.costs(distances))) + penalty
     # A penalty of either sign can make the objective small, but not its rounding.
     slack = DESCENT_TOL * (abs(objective) + abs(penalty))
-    occupied = distances[:, ~empty]
-    negative = bool(occupied.min() < -_NEGATIVE_TOL * np.abs(occupied).mean())
+    occupied = distances[:, ~empty] if empty.any() else distances
+    smallest = float(occupied.min())
+    negative = smallest < 0 and bool(smallest < -_NEGATIVE_TOL * np.abs(occupied).mean())
     np.maximum(distances, 0.0, out=distances)
     if empty.any():
         _reseed(dissimilarity, weights, empty, prototypes, squared_norms, distances)
@@ -263,23 +265,37 @@ def _reseed(
             squared_norms[i] = np.inf
 
 
-def descend(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter: int, tol: float) -> RelationalSolution:
-    """One run from given memberships, without checks: what :func:`solve_relational` repeats."""
+def descend(
+    dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray, max_iter: int, tol: float, memory: int = 0
+) -> RelationalSolution:
+    """One run from given memberships, without checks: what :func:`solve_relational` repeats.
+
+    With ``memory`` steps are extrapolated from so many earlier ones (:class:`Anderson`), wherever that does not raise
+    the objective. The minimum is the same, but for runs that might end in one or another.
+    """
     state = _evaluate(dissimilarity, t, U)
     centers = state
     path = [state.objective]
     negative = state.negative
     status = Status.MAX_ITER
     n_iter = 0
+    acceleration = Anderson(memory)
     while n_iter < max_iter and status is Status.MAX_ITER:
         n_iter += 1
         activity.step("clustering")
         centers = state
         proposal = state.rule.memberships(state.distances)
-        following = _evaluate(dissimilarity, t, proposal)
+        is_short = float(np.abs(proposal - state.U).max()) <= tol
+        # Memberships that are returned are those of the centers that are: the last step is a plain one.
+        guess = None if is_short or n_iter == max_iter else acceleration.guess(state.U, proposal)
+        following = None if guess is None else _evaluate(dissimilarity, t, guess)
+        if following is None or following.objective > state.objective:
+            if following is not None:
+                acceleration.forget()
+            following = _evaluate(dissimilarity, t, proposal)
         if following.objective > state.objective + state.slack:
             following = _halve(dissimilarity, t, state, proposal)
-        rests = float(np.abs(proposal - state.U).max()) <= tol and _centers_rest(state, following, tol)
+        rests = is_short and _centers_rest(state, following, tol)
         if rests and not _may_leave(following.U, tol, t):
             status = Status.CONVERGED
         stalled = following is state

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from kfrc._registry import Registered
-from kfrc.bandwidth.problem import Evaluation, Problem
+from kfrc.bandwidth.evaluations import Evaluation
+from kfrc.bandwidth.problem import Problem
 from kfrc.criteria import Criterion
 from kfrc.typing import FloatArray
 
@@ -61,7 +62,7 @@ class Ascent:
         """From the last evaluation and the points on the way; the Gram matrix is let go."""
         binding = end.leading if binding_threshold is None else binding_threshold
         path = AscentPath(np.array([point for point, _ in points]), np.array([value for _, value in points]))
-        return cls(end.log_bandwidths, end.spectrum.eigenvalues, n_iter, path, binding)
+        return cls(end.log_bandwidths, end.eigenvalues, n_iter, path, binding)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from scipy.optimize import OptimizeResult, minimize
 
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.optimizers.box import Box, box_for
-from kfrc.bandwidth.problem import Evaluation, Problem, is_feasible
+from kfrc.bandwidth.evaluations import Evaluation
+from kfrc.bandwidth.problem import Problem, is_feasible
 from kfrc.criteria import Criterion
 from kfrc.typing import FloatArray
 
@@ -224,7 +225,7 @@ class _Trace:
     def _all_gradients(self, x: FloatArray) -> FloatArray:
         evaluation = self.at(x)
         if self._gradients is None:
-            leading = np.eye(1, len(evaluation.spectrum.eigenvalues))[0]
+            leading = np.eye(1, len(evaluation.eigenvalues))[0]
             wanted = [leading] if self.weights is None else [leading, self.weights(evaluation)]
             self._gradients = self.box.pull_back(evaluation.gradients(wanted))
         return self._gradients
