@@ -52,15 +52,11 @@ class Problem:
     def evaluate(self, log_bandwidths: FloatArray, n_eigenvalues: int) -> Evaluation:
         """Spectrum at exp(log_bandwidths), warm-started from the previous one."""
         self.n_evaluations += 1
-<<<<<<< HEAD
         activity.step("trying bandwidths")
-        gram = self.family.at(np.exp(log_bandwidths))
-=======
         family = self.family
         if isinstance(family, FactoredGrams) and family.is_linear and family.n_features <= family.n_samples:
             return LinearEvaluation(family, log_bandwidths, n_eigenvalues)
         gram = family.at(np.exp(log_bandwidths))
->>>>>>> 1685101 (Evaluations of the linear kernel without detours; accelerated descents in the studies)
         spectrum = spectrum_of(gram, n_eigenvalues, warm_start=self._last)
         self._last = spectrum
         return KernelEvaluation(log_bandwidths, gram, spectrum)

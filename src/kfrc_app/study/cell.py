@@ -16,7 +16,7 @@ from kfrc.bandwidth import (
 from kfrc.exceptions import InfeasibleBandwidthError
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import effective_n_features
-from kfrc_app.study.clusterings import Clusterings, scores
+from kfrc_app.study.clusterings import Clusterings, Scores
 from kfrc_app.study.datasets import StudyData, load_task_data
 from kfrc_app.study.design import Record, StudyTask
 from kfrc_app.study.methods import METHODS
@@ -50,21 +50,22 @@ def run_task(task: StudyTask) -> list[Record]:
     """
     data = load_task_data(task)
     common = {"task": task.key, "seed": task.seed, "n_clusters": data.n_clusters, **data.facts}
-    records = [*_kfrc_records(task, data), *_other_records(task, data)]
+    scores = Scores(data)
+    records = [*_kfrc_records(task, data, scores), *_other_records(task, data, scores)]
     return [common | record for record in records]
 
 
-def _other_records(task: StudyTask, data: StudyData) -> Iterator[Record]:
+def _other_records(task: StudyTask, data: StudyData, scores: Scores) -> Iterator[Record]:
     for name, method in METHODS.items():
         memberships = method(data.X, data.n_clusters, task.seed)
-        yield {"method": name, "feasible": True, **scores(data, memberships)}
+        yield {"method": name, "feasible": True, **scores.of(memberships)}
 
 
-def _kfrc_records(task: StudyTask, data: StudyData) -> Iterator[Record]:
+def _kfrc_records(task: StudyTask, data: StudyData, scores: Scores) -> Iterator[Record]:
     grid = task.grid
     fuzzifiers = [Fuzzifier.from_name(name) for name in grid.fuzzifiers]
     thresholds = sorted({t.threshold(data.n_clusters) for t in fuzzifiers})
-    clusterings = Clusterings(data, task.seed)
+    clusterings = Clusterings(data.n_clusters, scores, task.seed)
     for kernel, anisotropy in grid.spaces():
         shared = explore_bandwidths(
             data.X,

@@ -44,6 +44,32 @@ class _Known:
     outcomes: dict[Fuzzifier, Record] = field(default_factory=dict)
 
 
+class Scores:
+    """Agreement of memberships with what is known of a data set, and how fuzzy they are."""
+
+    def __init__(self, data: StudyData) -> None:
+        self._data = data
+        self._of_labels: dict[bytes, Record] = {}
+
+    def of(self, memberships: NDArray[np.float64]) -> Record:
+        """Scores by name; what depends on the labels alone is computed once for all memberships with these."""
+        data, labels = self._data, memberships.argmax(axis=1)
+        key = labels.tobytes()
+        if key not in self._of_labels:
+            self._of_labels[key] = {
+                "ari": float(adjusted_rand_score(data.labels, labels)),
+                "ami": float(adjusted_mutual_info_score(data.labels, labels)),
+            }
+        found = {
+            **self._of_labels[key],
+            "fari_crisp": float(fuzzy_adjusted_rand_score(data.labels, memberships)),
+            "uniformity": float(uniformity_index(memberships)),
+        }
+        if data.posteriors is not None:
+            found["fari_fuzzy"] = float(frobenius_adjusted_rand_score(data.posteriors, memberships))
+        return found
+
+
 class Clusterings:
     """Clusterings of one data set.
 
@@ -52,13 +78,15 @@ class Clusterings:
 
     Parameters
     ----------
-    data : StudyData
+    n_clusters : int
+    scores : Scores
     seed : int
         Of the starts.
     """
 
-    def __init__(self, data: StudyData, seed: int) -> None:
-        self._data = data
+    def __init__(self, n_clusters: int, scores: Scores, seed: int) -> None:
+        self._n_clusters = n_clusters
+        self._scores = scores
         self._seed = seed
         self._known: list[_Known] = []
 
@@ -67,7 +95,7 @@ class Clusterings:
         known = self._find(family, log_bandwidths)
         if fuzzifier not in known.outcomes:
             solution = descend(known.dissimilarity, fuzzifier, known.start, STUDY_MAX_ITER, _TOL, _MEMORY)
-            known.outcomes[fuzzifier] = {"status": str(solution.status), **scores(self._data, solution.memberships)}
+            known.outcomes[fuzzifier] = {"status": str(solution.status), **self._scores.of(solution.memberships)}
         return known.outcomes[fuzzifier]
 
     def _find(self, family: GramFamily, log_bandwidths: NDArray[np.float64]) -> _Known:
@@ -79,20 +107,6 @@ class Clusterings:
             if known.kernel == kernel and is_same_kernel(known.levels, log_bandwidths):
                 return known
         dissimilarity = Dissimilarity((limit or family).at(bandwidths))
-        start = next(starting_memberships(Spectral(), 1, dissimilarity, self._data.n_clusters, self._seed))
+        start = next(starting_memberships(Spectral(), 1, dissimilarity, self._n_clusters, self._seed))
         self._known.append(_Known(kernel, log_bandwidths, dissimilarity, start))
         return self._known[-1]
-
-
-def scores(data: StudyData, memberships: NDArray[np.float64]) -> Record:
-    """Agreement of memberships with what is known of the data, and how fuzzy they are."""
-    labels = memberships.argmax(axis=1)
-    found = {
-        "ari": float(adjusted_rand_score(data.labels, labels)),
-        "ami": float(adjusted_mutual_info_score(data.labels, labels)),
-        "fari_crisp": float(fuzzy_adjusted_rand_score(data.labels, memberships)),
-        "uniformity": float(uniformity_index(memberships)),
-    }
-    if data.posteriors is not None:
-        found["fari_fuzzy"] = float(frobenius_adjusted_rand_score(data.posteriors, memberships))
-    return found
