@@ -277,9 +277,7 @@ def _row_scale(gram: Gram, diagonal: FloatArray) -> FloatArray:
     return scale if gram.weights is None else scale * np.sqrt(gram.weights)
 
 
-def _largest_pairs(
-    M: FloatArray, n_pairs: int, warm_start: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
+def _largest_pairs(M: FloatArray, n_pairs: int, warm_start: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Largest eigenpairs of a symmetric matrix in memory, descending."""
     size = len(M)
     n_pairs = min(n_pairs, size)

@@ -20,7 +20,7 @@ from kfrc.kernels import Kernel
 from kfrc.typing import ArrayLike, FloatArray, IntArray, RandomStateLike
 
 _SAME_END = 1e-3
-"""Precisions 1/θ² closer than this are one end of a search: it stops at a change of λ₁ larger than such a step makes."""
+"""Precisions 1/θ² closer than this are one end of a search: it stops at larger changes of λ₁ than such a step makes."""
 
 _START_SPREAD = 0.5
 """Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
@@ -116,8 +116,8 @@ def explore_bandwidths(
 ) -> Exploration:
     """Run stage 1 once, to share it between several calls of :func:`kfrc.bandwidth.select_bandwidths`.
 
-    The parameters are those of :func:`kfrc.bandwidth.select_bandwidths`, and ``gram_tol``, the accuracy of Gram matrices
-    that can be held to any (see :func:`kfrc.gram.gram_family`): a coarse search needs no fine ones.
+    The parameters are those of :func:`kfrc.bandwidth.select_bandwidths`, and ``gram_tol``, the accuracy of Gram
+    matrices that can be held to any (see :func:`kfrc.gram.gram_family`): a coarse search needs no fine ones.
 
     Examples
     --------

@@ -166,7 +166,7 @@ class FactoredGrams(GramFamily):
 
 
 def linear_limit_of(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, tol: float) -> FactoredGrams | None:
-    """Gram matrices of the linear kernel, if at these bandwidths they agree to ``tol`` over the range of X, else None."""
+    """Gram matrices of the linear kernel, if they agree to ``tol`` with the kernel over the range of X, else None."""
     with np.errstate(over="ignore"):
         squared_ranges = np.square(np.ptp(X, axis=0) / bandwidths)
     return FactoredGrams(X, Linear()) if kernel.distance_to_linear(squared_ranges) <= tol else None

@@ -38,7 +38,7 @@ class Anderson:
         self._images: list[FloatArray] = []
 
     def guess(self, U: FloatArray, image: FloatArray) -> FloatArray | None:
-        """Memberships to try instead of ``image`` = g(U), both (n_samples, n_clusters); None if there is nothing yet."""
+        """Memberships to try instead of ``image`` = g(U), both (n_samples, n_clusters); None if there are none yet."""
         if self._memory == 0:
             return None
         step = image - U

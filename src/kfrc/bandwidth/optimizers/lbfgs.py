@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from kfrc.bandwidth.evaluations import Evaluation
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.optimizers.box import Box, box_for
-from kfrc.bandwidth.evaluations import Evaluation
 from kfrc.bandwidth.problem import Problem, is_feasible
 from kfrc.criteria import Criterion
 from kfrc.typing import FloatArray
@@ -71,7 +71,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:  # noqa: D102
-        return cls(), cls(restart=False), cls(restart=False, at_limit=True)
+        return cls(), cls(restart=False)
 
     @property
     def continues_along_thresholds(self) -> bool:  # noqa: D102
@@ -93,7 +93,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         trace.at(x)
         if x.size:
             self._quasi_newton(trace, x, until=problem.enter_limit if self.at_limit else None)
-        return _raised(trace.ascent(), problem) if problem.in_limit else trace.ascent()
+        return trace.ascent(problem)
 
     def maximize_criterion(  # noqa: D102
         self,
@@ -114,16 +114,14 @@ class QuasiNewton(Optimizer, name="lbfgs"):
             self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
         if self.restart:
             self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start)))
-        if trace.best is None:
-            return None
-        return _raised(trace.ascent(), problem) if problem.in_limit else trace.ascent()
+        return trace.ascent(problem) if trace.best is not None else None
 
     def refine(  # noqa: D102
         self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray
     ) -> Ascent | None:
         trace = self._trace(problem, criterion, threshold)
         self._climb(trace, threshold, trace.box.variables(start))
-        return trace.ascent() if trace.best is not None else None
+        return trace.ascent(problem) if trace.best is not None else None
 
     def _trace(self, problem: Problem, criterion: Criterion, threshold: float) -> _Trace:
         return _Trace(
@@ -187,15 +185,6 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         return x
 
 
-def _raised(ascent: Ascent, problem: Problem) -> Ascent:
-    """The same ratios at the highest level that the bounds allow: an end at the linear limit says no more."""
-    low, high = problem.level_bounds
-    if low == high:
-        return ascent
-    top = float(problem.log_scale.mean()) + high
-    return replace(ascent, log_bandwidths=ascent.log_bandwidths + (top - ascent.log_bandwidths.max()))
-
-
 @dataclass
 class _Trace:
     """Evaluations at points of the box, remembered so that value, gradient and constraint share one spectrum."""
@@ -246,6 +235,6 @@ class _Trace:
     def leading_gradient(self, x: FloatArray) -> FloatArray:
         return self._all_gradients(x)[0]
 
-    def ascent(self) -> Ascent:
+    def ascent(self, problem: Problem) -> Ascent:
         assert self.best is not None  # callers evaluate at least one acceptable point
-        return Ascent.ending_at(self.best, len(self.points), self.points)
+        return Ascent.ending_at(problem.leave_limit(self.best), len(self.points), self.points)

@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.evaluations import Evaluation
+from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import Problem, is_feasible
 from kfrc.bandwidth.projections import project_anisotropy, project_feasible, project_level
 from kfrc.criteria import Criterion
