@@ -49,6 +49,8 @@ class Scores:
 
     def __init__(self, data: StudyData) -> None:
         self._data = data
+        # Indices with weights need no more than a cross-table; without, scikit-learn's checks take most of the time.
+        self._once = np.ones(len(data.labels))
         self._of_labels: dict[bytes, Record] = {}
 
     def of(self, memberships: NDArray[np.float64]) -> Record:
@@ -57,8 +59,8 @@ class Scores:
         key = labels.tobytes()
         if key not in self._of_labels:
             self._of_labels[key] = {
-                "ari": float(adjusted_rand_score(data.labels, labels)),
-                "ami": float(adjusted_mutual_info_score(data.labels, labels)),
+                "ari": float(adjusted_rand_score(data.labels, labels, sample_weight=self._once)),
+                "ami": float(adjusted_mutual_info_score(data.labels, labels, sample_weight=self._once)),
             }
         found = {
             **self._of_labels[key],
