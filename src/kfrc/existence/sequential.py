@@ -14,10 +14,12 @@ from scipy.stats import rankdata
 from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._validation import check_data, check_positive_int
-from kfrc.columns import Table, thinned_rows
+from kfrc.columns import Rows, Table, thinned_rows
 from kfrc.existence.one_group import OneGroup
 from kfrc.existence.statistic import grouping
 from kfrc.existence.tables import OneGroupTable, grouping_of_table
+from kfrc.existence.wide import WIDE, OneGroupWide
+from kfrc.foremost import wide_grouping
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
 N_DRAWS = 59
@@ -73,7 +75,9 @@ def test_existence(
     ----------
     X : array-like of shape (n_samples, n_features) or Table
         Numbers in any units. Columns that do not vary are left out. A table of any type is compared with draws in which
-        levels are cuts of correlated normal variables, and by mixtures of two and three components only.
+        levels are cuts of correlated normal variables, and by mixtures of two and three components only. In tables of
+        more than 250 columns the foremost ones keep their correlations, the others are shuffled, and the statistic is
+        the evidence for two or three groups in the thirty columns that tell them apart best.
     n_draws : int
         Tables to draw at most.
     random_state : int, RandomState, Generator or None
@@ -109,14 +113,11 @@ def test_existence(
     """
     n_draws = check_positive_int(n_draws, "n_draws")
     rng = as_generator(random_state)
-    measure: Callable[[Any], float]
-    null: OneGroup | OneGroupTable
     if isinstance(X, Table):
         rows = replace(X[thinned_rows(X, _MAX_ROWS)], weights=None)
         if len(rows) < _MIN_ROWS:
             return Existence(1.0, 0.0, np.empty(0), 0)
-        n_samples, measure, null = len(rows), grouping_of_table, OneGroupTable.fit(rows)
-        statistic = measure(rows)
+        data: Rows = rows
     else:
         X = check_data(X)
         if len(X) > _MAX_ROWS:
@@ -124,8 +125,9 @@ def test_existence(
         X = _canonical(X)
         if len(X) < _MIN_ROWS or X.shape[1] == 0:
             return Existence(1.0, 0.0, np.empty(0), 0)
-        n_samples, measure, null = len(X), grouping, OneGroup.fit(X)
-        statistic = measure(X)
+        data = X
+    n_samples, (measure, null) = len(data), _means_for(data)
+    statistic = measure(data)
     stop = max(1, math.floor(LEVEL * (n_draws + 1)))
     draws: list[float] = []
     beyond = 0
@@ -144,6 +146,15 @@ def test_existence(
 test_existence.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it where it is imported
 
 
+def _means_for(data: Rows) -> tuple[Callable[[Any], float], OneGroup | OneGroupTable | OneGroupWide]:
+    """The statistic for a table, and tables of one group to compare it with."""
+    if data.shape[1] > WIDE:
+        return wide_grouping, OneGroupWide.fit(data)
+    if isinstance(data, Table):
+        return grouping_of_table, OneGroupTable.fit(data)
+    return grouping, OneGroup.fit(data)
+
+
 def _canonical(X: FloatArray) -> FloatArray:
     """Columns that vary, from zero to one, in an order that is their own: neither units nor places matter."""
     X = X / np.maximum(np.abs(X).max(axis=0), np.finfo(np.float64).tiny)
@@ -154,7 +165,7 @@ def _canonical(X: FloatArray) -> FloatArray:
 
 
 def _evaluate(
-    null: OneGroup | OneGroupTable,
+    null: OneGroup | OneGroupTable | OneGroupWide,
     measure: Callable[[Any], float],
     n_samples: int,
     generators: list[np.random.Generator],

@@ -29,6 +29,7 @@ from kfrc.relational import (
 )
 from kfrc.selection import ClusterCount, count_clusters
 from kfrc.selection.relations import count_relation
+from kfrc.selection.wide import set_columns_aside
 from kfrc.spectrum import extreme_eigenvalues, spectrum_of
 from kfrc.typing import FloatArray, Progress
 
@@ -193,10 +194,14 @@ def _number_of_clusters(
         count = settings.tuning.count(view, range(2, largest + 1), rng)
         return count.best, count
     part = view.subset(counting.max_rows, rng).rounded()
+    numbers, whole = range(2, largest + 1), part.standardized
+    foremost = set_columns_aside(whole, numbers, counting.screen)
+    if foremost is not None:
+        part = part.restricted(foremost.columns)
     count = count_clusters(
         part.searched,
         part.standardized,
-        range(2, largest + 1),
+        numbers,
         counting.grid,
         counting.judge,
         screen=counting.screen,
@@ -204,6 +209,7 @@ def _number_of_clusters(
         options=settings.tuning.options,
         rng=rng,
         progress=progress,
+        whole=whole,
     )
     return count.best, count
 

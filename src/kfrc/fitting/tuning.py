@@ -12,6 +12,7 @@ from kfrc.bandwidth import BandwidthResult, select_bandwidths
 from kfrc.columns import log_deviations, on_columns, values_of
 from kfrc.criteria import Criterion
 from kfrc.fitting.table import TableView
+from kfrc.foremost import Foremost, differing_columns
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
@@ -19,7 +20,7 @@ from kfrc.relational import Start
 from kfrc.screening import Screen
 from kfrc.selection import Grid, SearchOptions, Selection, choose
 from kfrc.selection.columns import MAX_VIEWS
-from kfrc.selection.wide import Foremost, differing_columns, foremost_columns
+from kfrc.selection.wide import in_whole_table, set_columns_aside
 from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress
 
 
@@ -186,7 +187,7 @@ class Chosen(Tuning):
     ) -> Tuned:
         rows = view.subset(self.max_rows, rng)
         whole = rows.rounded().standardized
-        foremost = foremost_columns(whole, [n_clusters], self.screen)
+        foremost = set_columns_aside(whole, [n_clusters], self.screen)
         part = rows if foremost is None else rows.restricted(foremost.columns)
         if foremost is not None:
             progress("foremost columns")
@@ -207,7 +208,7 @@ class Chosen(Tuning):
         drift = log_deviations(part.searched) - log_deviations(seen.searched)
         drift = drift[selection.chosen.tuned.columns]
         if foremost is not None:
-            selection = foremost.in_whole_table(selection)
+            selection = in_whole_table(selection, foremost.columns)
             n_differing = len(differing_columns(whole, selection.opinion.posterior))
             foremost = replace(foremost, n_differing=n_differing)
         chosen = selection.chosen

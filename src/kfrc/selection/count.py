@@ -160,6 +160,7 @@ def count_clusters(
     options: SearchOptions,
     rng: np.random.Generator,
     progress: Progress | None = None,
+    whole: Rows | None = None,
 ) -> ClusterCount:
     """Evidence for each number of clusters, from a shorter path of settings.
 
@@ -171,6 +172,8 @@ def count_clusters(
         Shortened: the first kernel, criterion and fuzzifier of it are used.
     numbers : sequence of int
         What to try, from two on in steps of one; one is always compared with.
+    whole : ndarray of shape (n_samples, all columns) or Table, optional
+        What ``standardized`` has the foremost columns of: the existence of groups is tested on all of them.
 
     Returns
     -------
@@ -207,7 +210,7 @@ def count_clusters(
             count = replace(count, by_density=dense.opinion.posterior.shape[1])
     if count.best == 1:
         return count
-    existence = test_existence(standardized, random_state=rng, n_jobs=options.n_jobs)
+    existence = test_existence(standardized if whole is None else whole, random_state=rng, n_jobs=options.n_jobs)
     if progress is not None:
         progress("existence")
     return replace(count, existence=existence.p_value)
