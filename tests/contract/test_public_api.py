@@ -58,6 +58,7 @@ PUBLIC = {
         "fit_mixture",
         "resolution",
     ],
+    "kfrc.activity": ["follow", "step", "results"],
     "kfrc.confidence": ["assess", "Confidence"],
     "kfrc.judges": ["Judge", "MixtureJudge", "Opinion", "PosteriorModel"],
     "kfrc.selection": ["choose", "count_clusters"],

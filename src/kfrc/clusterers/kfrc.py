@@ -146,7 +146,7 @@ class KFRC(FuzzyClusterer):
     n_jobs : int, optional
         Starts of the search in parallel; the result does not depend on it.
     verbose : int, default=0
-        Print one line per part of the work.
+        Print one line per part of the work, and what is being done while a part lasts.
 
     Warns
     -----
