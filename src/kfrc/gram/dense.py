@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg.blas import dsymv
@@ -10,7 +11,7 @@ from scipy.linalg.blas import dsymv
 from kfrc._numerics import check_memory
 from kfrc.gram.base import Gram, GramFamily
 from kfrc.gram.centers import Centers, KernelCenters
-from kfrc.gram.factored import linear_limit_of
+from kfrc.gram.factored import LinearLimit
 from kfrc.kernels import AdditiveKernel, Kernel, SymmetricLowRank
 from kfrc.typing import FloatArray
 
@@ -84,8 +85,12 @@ class DenseGrams(GramFamily):
         remedy = 'approximation="low_rank"' if isinstance(kernel, AdditiveKernel) else 'approximation="nystrom"'
         check_memory(8 * self.n_samples**2, f"the {self.n_samples} x {self.n_samples} Gram matrix", remedy)
 
+    @cached_property
+    def _limit(self) -> LinearLimit:
+        return LinearLimit(self.X, self.kernel)
+
     def at(self, bandwidths: FloatArray) -> DenseGram:  # noqa: D102
         return DenseGram(self.kernel.shifted_gram(self.X, bandwidths), self, bandwidths, self.weights)
 
     def linear_limit(self, bandwidths: FloatArray, tol: float) -> GramFamily | None:  # noqa: D102
-        return None if self.weights is not None else linear_limit_of(self.X, self.kernel, bandwidths, tol)
+        return None if self.weights is not None else self._limit.at(bandwidths, tol)

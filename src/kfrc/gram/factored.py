@@ -165,11 +165,19 @@ class FactoredGrams(GramFamily):
         return FactoredGram(features, self, bandwidths)
 
 
-def linear_limit_of(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, tol: float) -> FactoredGrams | None:
-    """Gram matrices of the linear kernel, if they agree to ``tol`` with the kernel over the range of X, else None."""
-    with np.errstate(over="ignore"):
-        squared_ranges = np.square(np.ptp(X, axis=0) / bandwidths)
-    return FactoredGrams(X, Linear()) if kernel.distance_to_linear(squared_ranges) <= tol else None
+class LinearLimit:
+    """The linear kernel of some rows, for bandwidths so large that another kernel is no different from it."""
+
+    def __init__(self, X: FloatArray, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._squared_ranges = np.square(np.ptp(X, axis=0))
+        self._linear = FactoredGrams(X, Linear())
+
+    def at(self, bandwidths: FloatArray, tol: float) -> FactoredGrams | None:
+        """Its Gram matrices, if the kernel agrees with it to ``tol`` over the range of the rows, else None."""
+        with np.errstate(over="ignore"):
+            distance = self._kernel.distance_to_linear(self._squared_ranges / np.square(bandwidths))
+        return self._linear if distance <= tol else None
 
 
 @dataclass(frozen=True)

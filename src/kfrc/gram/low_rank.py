@@ -27,7 +27,7 @@ from kfrc.gram.chebyshev import (
     to_coefficients,
 )
 from kfrc.gram.dense import DenseGram, DenseGrams
-from kfrc.gram.factored import FeatureGram, linear_limit_of, squared_euclidean
+from kfrc.gram.factored import FeatureGram, LinearLimit, squared_euclidean
 from kfrc.kernels import AdditiveKernel, SymmetricLowRank
 from kfrc.typing import FloatArray, IntArray
 
@@ -101,8 +101,12 @@ class ChebyshevGrams(GramFamily):
                 return gram
         return DenseGrams(self.X, self.kernel).at(bandwidths)
 
+    @cached_property
+    def _limit(self) -> LinearLimit:
+        return LinearLimit(self.X, self.kernel)
+
     def linear_limit(self, bandwidths: FloatArray, tol: float) -> GramFamily | None:  # noqa: D102
-        return linear_limit_of(self.X, self.kernel, bandwidths, tol)
+        return self._limit.at(bandwidths, tol)
 
     def __getstate__(self) -> dict[str, object]:
         # The basis is a cache: worker processes make their own rather than receive it.
