@@ -86,7 +86,10 @@ class ApproximationWarning(UserWarning):
 
 
 class LeftOutColumnWarning(UserWarning):
-    """Columns that cannot be clustered by were left out; the message names them and says why."""
+    """Columns were left out; the message says why, and which ones or how many.
+
+    Either they cannot be clustered by, or a wide table has more columns in which clusters differ than a choice sees.
+    """
 
 
 class UnseenCategoryWarning(UserWarning):

@@ -97,6 +97,11 @@ class Foremost:
     false_share: float = FALSE_SHARE
 
     @property
+    def most(self) -> int:
+        """How many columns could be kept."""
+        return MOST_COLUMNS
+
+    @property
     def n_set_aside(self) -> int:
         """Columns that were not kept."""
         return self.n_columns - len(self.columns)

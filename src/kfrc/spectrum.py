@@ -38,6 +38,9 @@ _ALL_PAIRS_MAX_SIZE = 1000
 _LANCZOS_RESTARTS = 30
 """Restarts after which LAPACK takes over: ten are many unless the spectrum is flat."""
 
+_DUAL_FROM = 4
+"""Features per row from which on the n × n problem is solved instead of the r × r one: it is sixteen times smaller."""
+
 _LANCZOS_TOL = 1e-10
 """Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
 
@@ -197,7 +200,9 @@ def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None =
     """
     diagonal = _floored(gram.centered_diagonal, gram)
     if gram.feature_blocks() is not None:
-        values, vectors = _pairs_from_features(gram, diagonal, n_eigenvalues)
+        many = next(_blocks(gram))[1].shape[1] > _DUAL_FROM * gram.n_samples
+        pairs = _pairs_from_many_features if many else _pairs_from_features
+        values, vectors = pairs(gram, diagonal, n_eigenvalues)
     elif gram.n_samples <= max(_FORMED_MAX_SAMPLES, n_eigenvalues + 1):
         values, vectors = _pairs_of_formed(gram, diagonal, n_eigenvalues, warm_start)
     else:
@@ -268,6 +273,20 @@ def _pairs_from_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -
     padded = np.zeros(n_eigenvalues)
     padded[:n_positive] = values[:n_positive]
     return padded, vectors
+
+
+def _pairs_from_many_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -> tuple[FloatArray, FloatArray]:
+    """F = AAᵀ itself, with A = D^{-1/2} Φ / √n: where features outnumber rows the n × n problem is the small one."""
+    n_samples, totals, scale = gram.n_samples, gram.feature_totals, _row_scale(gram, diagonal)
+    A: FloatArray | None = None
+    for rows, features in _blocks(gram):
+        if A is None:
+            A = np.empty((n_samples, features.shape[1]))
+        np.multiply(features, scale[rows, None], out=A[rows])
+    assert A is not None  # there are rows
+    if totals is not None:
+        A /= np.sqrt(totals)
+    return _largest_pairs(A @ A.T, n_eigenvalues)
 
 
 def _row_scale(gram: Gram, diagonal: FloatArray) -> FloatArray:

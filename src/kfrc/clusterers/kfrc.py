@@ -35,6 +35,7 @@ from kfrc.fitting import (
     resolve_settings,
     warn_of_blank_rows,
 )
+from kfrc.foremost import Foremost
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Centers
 from kfrc.judges import Judge, Opinion
@@ -85,7 +86,8 @@ class KFRC(FuzzyClusterer):
     screen : {"dependence", "none"} or Screen, default="dependence"
         What tells columns that take part in a structure from noise, before an automatic choice. The choice is made on
         all columns and on the relevant ones, and the better description of the whole table wins. Columns that are left
-        out have an infinite bandwidth. ``"none"`` begins with all columns only.
+        out have an infinite bandwidth. Of tables with more than 250 columns the choice sees the foremost ones only, see
+        ``foremost_``. ``"none"`` begins with all columns, however many there are.
     max_clusters : int, default=10
         Largest number that ``n_clusters="auto"`` tries.
     column_types : mapping, optional
@@ -153,7 +155,8 @@ class KFRC(FuzzyClusterer):
     IgnoredParameterWarning
         If parameters that were set have no effect together with the others; it names them and says why.
     LeftOutColumnWarning
-        If columns are left out that look like names or remarks, or have no value at all.
+        If columns are left out that look like names or remarks, or have no value at all; or if the clusters differ in
+        more columns of a wide table than the choice sees.
     MissingRowWarning
         If nothing is known of a row: its memberships are 1/c.
     UnseenCategoryWarning
@@ -243,6 +246,10 @@ class KFRC(FuzzyClusterer):
         Why this number was taken: tables of a single group look as grouped; a density judge is believed more than
         mixtures; it has the most evidence; it is the smallest within one standard error of that; or with more clusters
         two of them would not be separated.
+    foremost_ : kfrc.foremost.Foremost or None
+        Of a table with more than 250 columns: ``columns``, the positions of those that the choice saw,
+        ``n_set_aside``, how many it did not see, and ``n_differing``, in how many of all the clusters differ beyond
+        chance (one in ten of these by chance alone). None if the choice saw all columns.
     posterior_memberships_ : ndarray of shape (n_samples, n_clusters) or None
         The judge's probabilities.
     memberships_kind_ : {"fuzzy", "posterior"}
@@ -280,6 +287,7 @@ class KFRC(FuzzyClusterer):
     cluster_count_: dict[str, Any] | None
     cluster_count_reason_: str | None
     outliers_: dict[str, Any] | None
+    foremost_: Foremost | None
     schema_: Schema | None
     space_: KernelSpace | None
     posterior_memberships_: FloatArray | None
@@ -476,7 +484,7 @@ class KFRC(FuzzyClusterer):
         self.selection_ = None if selection is None else selection.table(result.n_clusters)
         self.selection_margin_ = None if selection is None else selection.margin
         self.selection_ties_ = None if selection is None else selection.n_ties
-        self.opinion_ = result.opinion
+        self.opinion_, self.foremost_ = result.opinion, result.foremost
         self.cluster_count_ = None if count is None else count.table()
         self.cluster_count_reason_ = None if count is None else str(count.reason)
         self.posterior_memberships_ = None

@@ -104,6 +104,7 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
         count=count,
         posterior=posterior,
         returns_posterior=settings.returns_posterior,
+        foremost=tuned.foremost,
         contributions=space.spread(
             cluster_contributions(
                 view.standardized, tuned.kernel, space.bandwidths, solution.memberships, tuned.fuzzifier, gram

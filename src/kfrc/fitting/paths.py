@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kfrc._validation import check_bandwidths
-from kfrc.columns import values_of
+from kfrc.columns import on_columns, values_of
 from kfrc.densities import joint_columns, working_rows
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.existence import test_existence
@@ -23,8 +23,12 @@ from kfrc.relational import Start, descend
 from kfrc.screening import Screen
 from kfrc.selection import ClusterCount, Grid, SearchOptions
 from kfrc.selection.tuned_kernels import MAX_ITER, TOL
+from kfrc.selection.wide import set_columns_aside
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, Progress
+
+_NUMBERS = range(2, 9)
+"""Of clusters, for which the foremost columns of a wide table are looked for."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,9 @@ class Paths(Tuning):
         """Logarithms of the scales in standard deviations; infinite for columns that do not belong to the others."""
         if self.bandwidths is not None:
             return np.log(check_bandwidths(self.bandwidths, view.n_columns)[view.columns] / view.scale)
-        relevant = np.flatnonzero(self.screen.examine(view.standardized).relevant)
+        foremost = set_columns_aside(view.standardized, _NUMBERS, self.screen)
+        seen = np.arange(len(view.scale)) if foremost is None else foremost.columns
+        relevant = seen[self.screen.examine(on_columns(view.standardized, seen)).relevant]
         kept = relevant[joint_columns(np.ascontiguousarray(values_of(view.standardized)[:, relevant]))]
         log_bandwidths = np.full(len(view.scale), np.inf)
         log_bandwidths[kept] = np.log(view.unit / view.scale)[kept]

@@ -9,6 +9,7 @@ from kfrc.exceptions import (
     ApproximationWarning,
     IgnoredParameterWarning,
     LargestNumberWarning,
+    LeftOutColumnWarning,
     NearTieWarning,
     NoStructureWarning,
 )
@@ -39,6 +40,14 @@ def remarks(result: KernelFit, in_vain: Sequence[str]) -> Iterator[tuple[str, ty
             "the choice was a tie: another partition describes the data just as well. Treat the clusters as one of "
             f"{result.selection.n_ties + 1} ways to cut the data",
             NearTieWarning,
+        )
+    foremost = result.foremost
+    if foremost is not None and foremost.n_differing > foremost.most:
+        yield (
+            f"the clusters differ in about {foremost.n_differing} of {foremost.n_columns} columns, of which the "
+            f"{len(foremost.columns)} foremost were used; the others have an infinite bandwidth and no share in "
+            "contributions_, although they differ too",
+            LeftOutColumnWarning,
         )
     count = result.count
     if count is not None and count.best == 1:

@@ -15,6 +15,7 @@ from kfrc.columns import Rows, Table, values_of
 from kfrc.criteria import Criterion
 from kfrc.exceptions import KFRCError
 from kfrc.fitting.table import KernelSpace
+from kfrc.foremost import Foremost
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Centers, Gram
 from kfrc.judges import Opinion, PosteriorModel
@@ -137,6 +138,8 @@ class KernelFit:
         Whether ``solution`` holds these probabilities.
     contributions : ndarray of shape (n_clusters, n_columns) or None
         Shares of clusters and columns in what ``solution`` explains; a Gram matrix that was given has no columns.
+    foremost : Foremost or None
+        Columns of a wide table that a choice saw; None if it saw all, or there was none.
     """
 
     fuzzifier: Fuzzifier
@@ -158,6 +161,7 @@ class KernelFit:
     posterior: Posterior | None = None
     returns_posterior: bool = False
     contributions: FloatArray | None = None
+    foremost: Foremost | None = None
 
     @property
     def n_clusters(self) -> int:

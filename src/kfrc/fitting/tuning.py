@@ -210,7 +210,7 @@ class Chosen(Tuning):
         if foremost is not None:
             selection = in_whole_table(selection, foremost.columns)
             n_differing = len(differing_columns(whole, selection.opinion.posterior))
-            foremost = replace(foremost, n_differing=n_differing)
+            foremost = replace(foremost, columns=view.columns[foremost.columns], n_differing=n_differing)
         chosen = selection.chosen
         tuned = chosen.tuned
         memberships = chosen.solution.memberships

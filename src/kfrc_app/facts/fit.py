@@ -120,6 +120,12 @@ def remarks(model: FuzzyClusterer, importance: Importance | None = None) -> tupl
                 f"{count(len(set_aside), 'column')} {verbs[0]} set aside by the fit and {verbs[1]} for nothing: "
                 f"{shortened(set_aside)}."
             )
+        foremost = getattr(model, "foremost_", None)  # models of earlier versions have none
+        if foremost is not None:
+            found.append(
+                f"The choice saw the {len(foremost.columns)} foremost of {foremost.n_columns} columns. "
+                f"The clusters differ in about {foremost.n_differing} of all, one in ten of these by chance alone."
+            )
         if model.kernel_ is not None and model.kernel_.remark:
             found.append(model.kernel_.remark)
         if model.linear_limit_:

@@ -11,8 +11,42 @@ import numpy as np
 from kfrc.bandwidth.problem import Problem
 from kfrc.typing import FloatArray
 
+_MAX_MATRIX = 200
+"""Features up to which bases are matrices; beyond, their products are computed without."""
+
 _WIDEST_SPREAD = 10.0
 """Range of log θ at a fixed level without an anisotropy bound: e^10 is "this feature does not count"."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The map x ↦ spread · (u − ū) or x ↦ t + spread · u, x = (t, u), as a matrix without its p² entries.
+
+    Parameters
+    ----------
+    spread : float
+    centered : bool
+        Whether the mean of u is taken away.
+    shifted : bool
+        Whether the first variable is a common shift t.
+    """
+
+    spread: float
+    centered: bool = False
+    shifted: bool = False
+    __array_ufunc__ = None  # ``gradient @ basis`` is ours to compute
+
+    def __matmul__(self, x: FloatArray) -> FloatArray:
+        shift, u = (x[0], x[1:]) if self.shifted else (0.0, x)
+        image: FloatArray = shift + self.spread * (u - u.mean() if self.centered else u)
+        return image
+
+    def __rmatmul__(self, gradient: FloatArray) -> FloatArray:
+        center = gradient.mean(axis=-1, keepdims=True) if self.centered else 0.0
+        pulled: FloatArray = self.spread * (gradient - center)
+        if not self.shifted:
+            return pulled
+        return np.concatenate([gradient.sum(axis=-1, keepdims=True), pulled], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -22,25 +56,27 @@ class Box:
     Attributes
     ----------
     offset : float
-    basis : ndarray of shape (n_features, n_variables)
+    basis : ndarray of shape (n_features, n_variables) or Basis
     lower, upper : ndarray of shape (n_variables,)
     solve : callable
         An x, not necessarily in the box, whose image under ``basis`` is a given vector.
     """
 
     offset: float
-    basis: FloatArray
+    basis: FloatArray | Basis
     lower: FloatArray
     upper: FloatArray
     solve: Callable[[FloatArray], FloatArray]
 
     def log_bandwidths(self, x: FloatArray) -> FloatArray:
         """The point log θ that x stands for."""
-        return self.offset + self.basis @ x
+        point: FloatArray = self.offset + self.basis @ x
+        return point
 
     def pull_back(self, gradient: FloatArray) -> FloatArray:
         """Gradient in x from a gradient in log θ."""
-        return gradient @ self.basis
+        pulled: FloatArray = gradient @ self.basis
+        return pulled
 
     def variables(self, log_bandwidths: FloatArray) -> FloatArray:
         """An x in the box whose image is ``log_bandwidths``, or close to it if that lies outside."""
@@ -69,7 +105,8 @@ def box_for(problem: Problem) -> Box:
         )
     if spread >= high - low:  # the level bounds are the tighter ones
         bounds = np.full(n_features, low), np.full(n_features, high)
-        return Box(center, np.eye(n_features), *bounds, lambda target: target)
+        basis = np.eye(n_features) if n_features <= _MAX_MATRIX else Basis(1.0)
+        return Box(center, basis, *bounds, lambda target: target)
     return _band(center, low, high - spread, spread, n_features)
 
 
@@ -80,7 +117,9 @@ def _band(center: float, low: float, high: float, spread: float, n_features: int
         start = min(max(float(target.min()), low), high)
         return np.concatenate([[start], (target - start) / spread])
 
-    basis = np.hstack([np.ones((n_features, 1)), spread * np.eye(n_features)])
+    basis: FloatArray | Basis = Basis(spread, shifted=True)
+    if n_features <= _MAX_MATRIX:
+        basis = np.hstack([np.ones((n_features, 1)), spread * np.eye(n_features)])
     lower = np.concatenate([[low], np.zeros(n_features)])
     upper = np.concatenate([[high], np.ones(n_features)])
     return Box(center, basis, lower, upper, solve)
@@ -95,5 +134,7 @@ def _fixed_level(level: float, spread: float, n_features: int) -> Box:
     def solve(target: FloatArray) -> FloatArray:
         return (target - target.min()) / spread
 
-    basis = spread * (np.eye(n_features) - 1.0 / n_features)
+    basis: FloatArray | Basis = Basis(spread, centered=True)
+    if n_features <= _MAX_MATRIX:
+        basis = spread * (np.eye(n_features) - 1.0 / n_features)
     return Box(level, basis, np.zeros(n_features), np.ones(n_features), solve)

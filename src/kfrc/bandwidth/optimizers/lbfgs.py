@@ -23,6 +23,16 @@ Stage 1 stops at a relative change of 10⁻⁷, so the margin is generous."""
 _SLSQP_MAX_VARIABLES = 50
 """An iteration of SLSQP costs the cube of their number; beyond this it is spared where λ₁ need not reach anything."""
 
+_SLSQP_MOST_VARIABLES = 200
+"""Beyond this the threshold is held by a penalty, so that an iteration costs no more than their number."""
+
+_PENALTY_ROUNDS = 6
+"""Times that the penalty is raised: the first multiplier is usually right to a tenth, the third to a thousandth."""
+
+_PENALTY, _PENALTY_GROWTH = 10.0, 4.0
+"""Price of the squared distance of λ₁ to the threshold in the first round, and by how much it grows; criteria are of
+the order of one."""
+
 _WARM_UP_STEP = 0.3
 _WARM_UP_MOMENTUM = 0.9
 
@@ -138,6 +148,8 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         bounds = np.column_stack([trace.box.lower, trace.box.upper])
         if threshold <= 0 and x.size > _SLSQP_MAX_VARIABLES:
             self._quasi_newton(trace, x)
+        elif x.size > _SLSQP_MOST_VARIABLES:
+            self._penalized(trace, threshold, x)
         elif x.size:
             minimize(
                 trace.negative_value,
@@ -152,6 +164,32 @@ class QuasiNewton(Optimizer, name="lbfgs"):
                 },
                 options={"maxiter": self.max_iter, "ftol": self.tol},
             )
+
+    def _penalized(self, trace: _Trace, threshold: float, x: FloatArray) -> None:
+        """Augmented Lagrangian with L-BFGS-B: λ₁ ≥ τ at a cost per iteration that is linear in the variables."""
+        multiplier, price = 0.0, _PENALTY
+        for _ in range(_PENALTY_ROUNDS):
+
+            def penalized(
+                x: FloatArray, multiplier: float = multiplier, price: float = price
+            ) -> tuple[float, FloatArray]:
+                short = max(multiplier / price + threshold - trace.at(x).leading, 0.0)
+                gradient = trace.negative_gradient(x) - price * short * trace.leading_gradient(x)
+                return trace.negative_value(x) + 0.5 * price * short**2, gradient
+
+            x = minimize(
+                penalized,
+                x,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=np.column_stack([trace.box.lower, trace.box.upper]),
+                options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-6},
+            ).x
+            before = multiplier
+            multiplier = max(multiplier + price * (threshold - trace.at(x).leading), 0.0)
+            if is_feasible(trace.at(x), threshold) and abs(multiplier - before) <= self.tol * price:
+                break
+            price *= _PENALTY_GROWTH
 
     def _quasi_newton(self, trace: _Trace, x: FloatArray, until: Callable[[FloatArray], bool] | None = None) -> None:
         """L-BFGS-B without constraints but the box; from where ``until`` is true of log θ it begins once more."""
