@@ -54,6 +54,9 @@ def run(
     kernel: Annotated[
         str | None, typer.Option(help="Only configurations with this kernel.", show_default="all of the study")
     ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="A-B", help="Seeds of the synthetic study.", show_default="of the preset")
+    ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed tasks again.")] = False,
 ) -> None:
     """Run a study, or what is left of it: finished tasks are kept, whatever ended the last run."""
@@ -74,7 +77,9 @@ def run(
         _stop(f"unknown optimizer {optimizer!r}: choose one of {', '.join(Optimizer.registry)}", code=2)
     data_dir = None if data is None else str(data.resolve())
     try:
-        tasks = study_tasks(study, preset, optimizer=optimizer, data_dir=data_dir, every=every, kernel=kernel)
+        tasks = study_tasks(
+            study, preset, optimizer=optimizer, data_dir=data_dir, every=every, kernel=kernel, seeds=_seeds(seeds)
+        )
     except ValueError as error:
         _stop(str(error), code=2)
     settings = {
@@ -85,6 +90,8 @@ def run(
         "every": every if every > 1 else None,
         "kernel": kernel,
     }
+    if seeds is not None:
+        settings["seeds"] = seeds
     with _told(), RichProgress(messages(), f"{study} {preset}") as progress:
         store = StudyStore.create(out, tasks, settings=settings)
         report = run_tasks(
@@ -128,11 +135,15 @@ def status(folder: Folder) -> None:
 @app.command()
 def tables(folder: Folder) -> None:
     """Make the tables from what is done: Markdown, LaTeX and CSV in DIR/tables; the Markdown is printed."""
-    from kfrc_app.study.tables import build_tables, to_latex, to_markdown
+    from kfrc_app.study.summary import Summary, is_summary
+    from kfrc_app.study.tables import build_tables, tables_of_summary, to_latex, to_markdown
 
-    with _told():
-        store, records = _load(folder)
-    made = build_tables(records, str(store.settings["study"]))
+    if is_summary(folder):
+        made = tables_of_summary(Summary.read(folder))
+    else:
+        with _told():
+            store, records = _load(folder)
+        made = build_tables(records, str(store.settings["study"]))
     texts = {name: to_markdown(table) for name, table in made.items()}
     files = {f"{name}.md": text for name, text in texts.items()}
     files |= {f"{name}.tex": to_latex(table) for name, table in made.items()}
@@ -141,6 +152,32 @@ def tables(folder: Folder) -> None:
         write_folder(folder / "tables", files, force=True)
     for name, text in texts.items():
         typer.echo(f"## {name}\n\n{text}")
+
+
+@app.command()
+def summarize(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="Folder for the summary.", show_default=False)],
+) -> None:
+    """Reduce a synthetic study to a few small files, from which its tables and figure can be made again."""
+    from kfrc_app.study.summary import Summary
+
+    with _told():
+        store, records = _load(folder)
+    if store.settings["study"] != "synthetic":
+        _stop("only the synthetic study has a summary: the real one has few records", code=2)
+    seconds = store.state().seconds
+    about = {
+        "settings": {name: value for name, value in store.settings.items() if name != "data"},
+        "version": store.version,
+        "n_data_sets": len(seconds),
+        "n_seeds": int(records["seed"].nunique()),
+        "hours_of_computing": round(sum(seconds.values()) / 3600.0, 2),
+    }
+    summary = Summary.of(records, about)
+    with _told():
+        summary.write(out)
+    typer.echo(f"{about['n_data_sets']} data sets of {about['n_seeds']} seed(s) in {out}")
 
 
 @app.command()
@@ -183,15 +220,30 @@ def compare(
 @app.command()
 def figures(folder: Folder) -> None:
     """Draw the figures from what is done, into DIR/figures; their files are printed."""
-    from kfrc_app.figures import draw_figures
+    from kfrc_app.figures import draw_figures, draw_summary_figures
+    from kfrc_app.study.summary import Summary, is_summary
 
-    with _told():
-        store, records = _load(folder)
-    study, data_dir = str(store.settings["study"]), store.settings["data"]
-    with _told():
-        paths = draw_figures(records, study, folder / "figures", data_dir=data_dir)
+    if is_summary(folder):
+        with _told():
+            paths = draw_summary_figures(Summary.read(folder), folder / "figures")
+    else:
+        with _told():
+            store, records = _load(folder)
+        study, data_dir = str(store.settings["study"]), store.settings["data"]
+        with _told():
+            paths = draw_figures(records, study, folder / "figures", data_dir=data_dir)
     for path in paths:
         typer.echo(str(path))
+
+
+def _seeds(text: str | None) -> list[int] | None:
+    """Seeds of "4" or "1-3"."""
+    if text is None:
+        return None
+    first, _, last = text.partition("-")
+    if not (first.isdigit() and (last.isdigit() or not last)) or int(first) > int(last or first):
+        _stop(f"--seeds must be a number or a range such as 1-3, got {text!r}", code=2)
+    return list(range(int(first), int(last or first) + 1))
 
 
 def _load(folder: Path) -> tuple[StudyStore, pd.DataFrame]:

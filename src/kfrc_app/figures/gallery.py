@@ -10,6 +10,7 @@ import pandas as pd
 
 from kfrc_app.figures import collapse, oracle_choices, spheres
 from kfrc_app.output import write_folder
+from kfrc_app.study.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +39,15 @@ def draw_figures(records: pd.DataFrame, study: str, out: Path, *, data_dir: str 
         if study == "synthetic"
         else {"figure_1": collapse.draw(), "figure_3": spheres.draw(records, data_dir=data_dir)}
     )
+    return _write(figures, out)
+
+
+def draw_summary_figures(summary: Summary, out: Path) -> list[Path]:
+    """Draw the figures that a summary of the synthetic study has numbers for: Figure 2."""
+    return _write({"figure_2": oracle_choices.draw_summary(summary)}, out)
+
+
+def _write(figures: dict[str, Figure], out: Path) -> list[Path]:
     files: dict[str, bytes] = {}
     for name, figure in figures.items():
         for form in ("png", "pdf"):

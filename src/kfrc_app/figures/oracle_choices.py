@@ -9,13 +9,13 @@ import pandas as pd
 
 from kfrc_app.facts.palette import GREEN, OKABE_ITO
 from kfrc_app.study.design import PAPER_ANISOTROPIES, PAPER_CRITERIA
+from kfrc_app.study.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLORS = OKABE_ITO[:5]
-SCORE = "fari_fuzzy"
 
 
 def draw(records: pd.DataFrame) -> Figure:
@@ -26,17 +26,20 @@ def draw(records: pd.DataFrame) -> Figure:
     records : DataFrame
         Records of the synthetic study.
     """
+    return draw_summary(Summary.of(records, {}))
+
+
+def draw_summary(summary: Summary) -> Figure:
+    """The same from a summary of the study."""
     from matplotlib.figure import Figure
 
-    kfrc = records[records["feasible"].astype(bool) & records["method"].str.startswith("KFRC")]
-    best = kfrc.sort_values(SCORE, ascending=False, kind="stable").groupby("task", sort=True).head(1)
     figure = Figure(figsize=(11, 8), layout="constrained")
     halves: Any = figure.subfigures(2, 1)
     top, bottom = halves
     left, right = top.subplots(1, 2)
-    _shares(left, best, "max_anisotropy", PAPER_ANISOTROPIES, "A   best anisotropy bound α")
-    _shares(right, best, "criterion", PAPER_CRITERIA, "B   best criterion")
-    _effective_features(bottom, kfrc)
+    _shares(left, summary.choices, "max_anisotropy", PAPER_ANISOTROPIES, "A   best anisotropy bound α")
+    _shares(right, summary.choices, "criterion", PAPER_CRITERIA, "B   best criterion")
+    _effective_features(bottom, summary.effective_features)
     return figure
 
 
@@ -45,14 +48,14 @@ def _groups(records: pd.DataFrame) -> list[tuple[int, float]]:
     return [(int(c), float(snr)) for c, snr in found.itertuples(index=False)]
 
 
-def _shares(axes: Axes, best: pd.DataFrame, column: str, values: tuple[Any, ...], title: str) -> None:
-    """Stacked bars: how often each value of a column wins, per number of clusters and SNR."""
-    groups = _groups(best)
+def _shares(axes: Axes, choices: pd.DataFrame, setting: str, values: tuple[Any, ...], title: str) -> None:
+    """Stacked bars: how often each value of a setting wins, per number of clusters and SNR."""
+    counts = choices[choices["setting"] == setting].set_index(["n_clusters", "snr", "value"])["count"]
+    groups = _groups(choices)
+    totals = counts.groupby(level=["n_clusters", "snr"]).sum()
     bottom = np.zeros(len(groups))
     for value, color in zip(values, COLORS, strict=False):
-        share = np.array(
-            [(best[(best["n_clusters"] == c) & (best["snr"] == snr)][column] == value).mean() for c, snr in groups]
-        )
+        share = np.array([counts.get((c, snr, str(value)), 0) / totals[c, snr] for c, snr in groups])
         label = f"{value:g}" if isinstance(value, float) else str(value)
         axes.bar(range(len(groups)), share, bottom=bottom, color=color, label=label.replace("inf", "∞"))
         bottom += share
@@ -62,18 +65,18 @@ def _shares(axes: Axes, best: pd.DataFrame, column: str, values: tuple[Any, ...]
     axes.legend(frameon=False, ncols=3, bbox_to_anchor=(1, 1), loc="lower right", fontsize="small")
 
 
-def _effective_features(figure: Any, kfrc: pd.DataFrame) -> None:
+def _effective_features(figure: Any, medians: pd.DataFrame) -> None:
     """Median W_eff against α, a line per criterion, a panel per number of clusters and SNR."""
-    groups = _groups(kfrc)
+    groups = _groups(medians)
     n_rows = len({c for c, _ in groups})
     grid = figure.subplots(n_rows, max(1, -(-len(groups) // n_rows)), sharex=True, sharey=True, squeeze=False)
     positions = range(len(PAPER_ANISOTROPIES))
     for axes, (c, snr) in zip(grid.flat, groups, strict=False):
-        here = kfrc[(kfrc["n_clusters"] == c) & (kfrc["snr"] == snr)]
+        here = medians[(medians["n_clusters"] == c) & (medians["snr"] == snr)]
         for criterion, color in zip(PAPER_CRITERIA, COLORS, strict=False):
-            chosen = here[here["criterion"] == criterion]
-            medians = [chosen[chosen["max_anisotropy"] == alpha]["w_eff"].median() for alpha in PAPER_ANISOTROPIES]
-            axes.plot(positions, medians, "o-", color=color, ms=3, lw=1.2, label=criterion)
+            chosen = here[here["criterion"] == criterion].set_index("max_anisotropy")["w_eff"]
+            line = chosen.reindex(list(PAPER_ANISOTROPIES))
+            axes.plot(positions, line, "o-", color=color, ms=3, lw=1.2, label=criterion)
         axes.axhline(10, color="0.6", ls=":", lw=1)
         axes.axhline(here["n_signal"].iloc[0], color=GREEN, ls="--", lw=1)
         axes.set_yscale("log")

@@ -10,7 +10,7 @@ import pandas as pd
 from kfrc import KFRC
 from kfrc.datasets import load_benchmark
 from kfrc_app.displays import SphereDisplay
-from kfrc_app.study.tables import pick_with_labels
+from kfrc_app.study.picks import pick_with_labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

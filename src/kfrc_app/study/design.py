@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,6 +95,7 @@ def study_tasks(
     data_dir: str | None = None,
     every: int = 1,
     kernel: str | None = None,
+    seeds: Sequence[int] | None = None,
 ) -> list[StudyTask]:
     """Tasks of a study.
 
@@ -109,6 +111,8 @@ def study_tasks(
         Only every so many of the data sets; 5 and 7 leave all factors of the synthetic design about balanced.
     kernel : str, optional
         Only configurations with this kernel.
+    seeds : sequence of int, optional
+        Seeds of the synthetic study, instead of those of the preset.
 
     Returns
     -------
@@ -119,12 +123,15 @@ def study_tasks(
     if preset not in PRESETS:
         raise ValueError(f"unknown preset {preset!r}: choose one of {', '.join(PRESETS)}")
     if study == "real":
+        if seeds is not None:
+            raise ValueError("the real study has no seeds: its data sets are what they are")
         names = ("wine",) if preset == "smoke" else tuple(name for name in BENCHMARK_NAMES if name != "iris")
         grid = StudyGrid(kernels=("sum",), anisotropies=(1.0, 5.0), n_starts=2) if preset == "smoke" else REAL_GRID
         grid = _with_kernel(grid, kernel)
         return [StudyTask(study, name, 1, optimizer, grid, data_dir) for name in names[::every]]
     designs = _SMOKE_DESIGNS if preset == "smoke" else range(len(study_designs()))
-    seeds = range(1, N_SEEDS + 1) if preset == "full" else (1,)
+    if seeds is None:
+        seeds = range(1, N_SEEDS + 1) if preset == "full" else (1,)
     grid = _with_kernel(SMALL_GRID if preset == "smoke" else StudyGrid(), kernel)
     return [
         StudyTask(study, f"{design:03d}", seed, optimizer, grid, data_dir)

@@ -8,14 +8,11 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-SYNTHETIC_METRICS = ("ari", "ami", "fari_crisp", "fari_fuzzy", "uniformity")
-REAL_METRICS = ("ari", "ami", "fari_crisp", "uniformity")
+from kfrc_app.study.picks import REAL_METRICS, SYNTHETIC_METRICS, best_of_kfrc, fixed_configuration, pick_with_labels
+from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary
 
-DEFAULT_CONFIGURATION = {"kernel": "sum", "criterion": "sum", "max_anisotropy": 5.0, "fuzzifier": "complementary_root"}
-"""One configuration for all data: what a user without labels gets when nothing is chosen per data set."""
-
-_ORACLE_METRIC = {"synthetic": "fari_fuzzy", "real": "fari_crisp"}
-"""The score by which the paper picks kernel, anisotropy and criterion with the labels (its tables report the pick)."""
+_CELL = ["method", "snr", "n_clusters"]
+_PUBLISHED = {"synthetic": "table_c1", "real": "table_1"}
 
 
 @lru_cache
@@ -40,28 +37,38 @@ def build_tables(records: pd.DataFrame, study: str) -> dict[str, pd.DataFrame]:
         ``"paper"``: the paper's table, with the published value and the difference; ``"without_labels"``: the oracle
         that picks with labels beside one fixed configuration and the methods a user would try instead.
     """
+    if study == "synthetic" and records["seed"].nunique() > 1:
+        return tables_of_summary(Summary.of(records, {}))
     picked = pick_with_labels(records, study)
     if study == "synthetic":
-        groups = ["method", "snr", "n_clusters"]
-        metrics: tuple[str, ...] = SYNTHETIC_METRICS
-        reference = published("table_c1")
+        groups, metrics = _CELL, SYNTHETIC_METRICS
     else:
         picked = _one_row_per_method(picked)
-        groups = ["method", "dataset"]
-        metrics = REAL_METRICS
-        reference = published("table_1")
-    paper = _means(picked, groups, metrics)
-    paper = paper.merge(reference.rename(columns={"value": "published"}), how="left", on=[*groups, "metric"])
-    paper["difference"] = paper["mean"] - paper["published"]
+        groups, metrics = ["method", "dataset"], REAL_METRICS
+    paper = _beside_published(_means(picked, groups, metrics), groups, _PUBLISHED[study])
     return {"paper": paper, "without_labels": _without_labels(records, picked, groups, metrics)}
 
 
-def pick_with_labels(records: pd.DataFrame, study: str) -> pd.DataFrame:
-    """The best feasible configuration of every method on every data set, by the score the paper picks with."""
-    score = _ORACLE_METRIC[study]
-    usable = records[records["feasible"].astype(bool) & records[score].notna()]
-    best = usable.sort_values(score, ascending=False, kind="stable").groupby(["task", "method"], sort=True).head(1)
-    return best.sort_values(["task", "method"], kind="stable").reset_index(drop=True)
+def tables_of_summary(summary: Summary) -> dict[str, pd.DataFrame]:
+    """The same tables from several seeds: means over seeds of the mean of a cell, with standard errors over seeds."""
+    long = summary.scores.melt(
+        id_vars=["seed", *_CELL, "count"], value_vars=list(SYNTHETIC_METRICS), var_name="metric", value_name="score"
+    ).dropna()
+    groups = long.groupby([*_CELL, "metric"], sort=True)
+    table = groups.agg(
+        mean=("score", "mean"), standard_error=("score", "sem"), seeds=("seed", "nunique"), count=("count", "sum")
+    ).reset_index()
+    chosen_or_fixed = table["method"].isin([CHOSEN_WITH_LABELS, FIXED_SETTING])
+    peers = ~table["method"].str.startswith("KFRC")
+    paper = _beside_published(table[~chosen_or_fixed].reset_index(drop=True), _CELL, _PUBLISHED["synthetic"])
+    return {"paper": paper, "without_labels": table[chosen_or_fixed | peers].reset_index(drop=True)}
+
+
+def _beside_published(table: pd.DataFrame, groups: list[str], name: str) -> pd.DataFrame:
+    reference = published(name).rename(columns={"value": "published"})
+    paper = table.merge(reference, how="left", on=[*groups, "metric"])
+    paper["difference"] = paper["mean"] - paper["published"]
+    return paper
 
 
 def _one_row_per_method(picked: pd.DataFrame) -> pd.DataFrame:
@@ -82,15 +89,12 @@ def _means(records: pd.DataFrame, groups: list[str], metrics: tuple[str, ...]) -
 def _without_labels(
     records: pd.DataFrame, picked: pd.DataFrame, groups: list[str], metrics: tuple[str, ...]
 ) -> pd.DataFrame:
-    fixed = records[records["feasible"].astype(bool)]
-    for name, value in DEFAULT_CONFIGURATION.items():
-        fixed = fixed[fixed[name] == value]
     oracle = picked[picked["method"].str.startswith("KFRC")]
     if "snr" in groups:  # the best fuzzifier too, as a user with labels would choose
-        score = _ORACLE_METRIC["synthetic"]
-        oracle = oracle.sort_values(score, ascending=False, kind="stable").groupby("task", sort=True).head(1)
+        oracle = best_of_kfrc(records)
     peers = picked[~picked["method"].str.startswith("KFRC")]
-    parts = [oracle.assign(method="KFRC, chosen with labels"), fixed.assign(method="KFRC, one fixed setting"), peers]
+    fixed = fixed_configuration(records)
+    parts = [oracle.assign(method=CHOSEN_WITH_LABELS), fixed.assign(method=FIXED_SETTING), peers]
     return _means(pd.concat(parts, ignore_index=True), groups, metrics)
 
 

@@ -1,0 +1,99 @@
+"""The summary of a study: small, and enough for the same tables and figure."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+from typer.testing import CliRunner
+
+from kfrc_app.cli import study as verbs
+from kfrc_app.figures.oracle_choices import draw, draw_summary
+from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary, is_summary
+from kfrc_app.study.tables import build_tables, tables_of_summary
+
+SEEDS = (1, 2, 3)
+
+
+@pytest.fixture(scope="module")
+def records():
+    """Two data sets per seed, two configurations of KFRC, one other method."""
+    rng = np.random.default_rng(0)
+    fuzzifiers = {"KFRC (complementary root)": "complementary_root", "KFRC (power)": "power", "KMeans": None}
+
+    def row(seed, dataset, method, anisotropy):
+        is_kfrc = fuzzifiers[method] is not None
+        scores = dict(zip(("ari", "ami", "fari_crisp", "fari_fuzzy", "uniformity"), rng.random(5), strict=True))
+        return {
+            "task": f"synthetic-{dataset:03d}-seed{seed:02d}",
+            "seed": seed,
+            "n_clusters": 2,
+            "n_signal": 5,
+            "snr": 1.0,
+            "method": method,
+            "feasible": True,
+            "fuzzifier": fuzzifiers[method],
+            "kernel": "sum" if is_kfrc else None,
+            "criterion": "sum" if is_kfrc else None,
+            "max_anisotropy": anisotropy if is_kfrc else np.nan,
+            "w_eff": rng.uniform(1, 10) if is_kfrc else np.nan,
+            **scores,
+        }
+
+    combinations = itertools.product(SEEDS, (0, 1), fuzzifiers, (5.0, np.inf))
+    return pd.DataFrame([row(*which) for which in combinations if which[2] != "KMeans" or which[3] == 5.0])
+
+
+def test_a_cell_has_the_mean_over_seeds_and_its_standard_error(records):
+    table = build_tables(records, "synthetic")["paper"]
+    row = table[(table["method"] == "KMeans") & (table["metric"] == "ari")].iloc[0]
+    of_seeds = records[records["method"] == "KMeans"].groupby("seed")["ari"].mean()
+    assert row["mean"] == pytest.approx(of_seeds.mean(), abs=1e-5)
+    assert row["standard_error"] == pytest.approx(of_seeds.std() / np.sqrt(3), abs=1e-5)
+    assert (row["seeds"], row["count"]) == (3, 6)
+    kfrc = table[(table["method"] == "KFRC (power)") & (table["metric"] == "fari_fuzzy")].iloc[0]
+    best = records[records["method"] == "KFRC (power)"].groupby(["seed", "task"])["fari_fuzzy"].max()
+    assert kfrc["mean"] == pytest.approx(best.groupby("seed").mean().mean(), abs=1e-5)
+
+
+def test_a_summary_that_was_written_and_read_gives_the_same_tables_and_figure(records, tmp_path):
+    summary = Summary.of(records, {"version": "x"})
+    summary.write(tmp_path / "small")
+    assert is_summary(tmp_path / "small")
+    again = Summary.read(tmp_path / "small")
+    assert again.about == {"version": "x"}
+    for name, table in tables_of_summary(again).items():
+        assert_frame_equal(table, build_tables(records, "synthetic")[name])
+    heights = [
+        [bar.get_height() for axes in figure.axes for bar in axes.patches]
+        for figure in (draw(records), draw_summary(again))
+    ]
+    assert heights[0] == heights[1]
+    assert max(heights[0]) > 0
+
+
+def test_what_is_chosen_with_labels_is_never_below_the_fixed_setting(records):
+    scores = Summary.of(records, {}).scores.set_index(["seed", "method"])["fari_fuzzy"]
+    for seed in SEEDS:
+        assert scores[seed, CHOSEN_WITH_LABELS] >= scores[seed, FIXED_SETTING]
+
+
+def test_the_verbs_take_a_summary(records, tmp_path):
+    Summary.of(records, {"version": "x"}).write(tmp_path / "small")
+    result = CliRunner().invoke(verbs.app, ["tables", str(tmp_path / "small")])
+    assert result.exit_code == 0
+    assert "| KMeans | 1.000 | 2 |" in result.stdout
+    assert CliRunner().invoke(verbs.app, ["figures", str(tmp_path / "small")]).exit_code == 0
+    assert (tmp_path / "small" / "figures" / "figure_2.png").exists()
+    assert json.loads((tmp_path / "small" / "about.json").read_text())["version"] == "x"
+
+
+@pytest.mark.parametrize("text", ["x", "3-1", "-2", "1-2-3"])
+def test_seeds_that_are_none_are_refused(text, tmp_path):
+    result = CliRunner().invoke(verbs.app, ["run", "synthetic", "--out", str(tmp_path), "--seeds", text])
+    assert result.exit_code == 2
+    assert "--seeds must be" in result.stderr
