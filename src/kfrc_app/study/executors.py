@@ -139,10 +139,11 @@ def run_tasks(
         todo = [task for task in tasks if task.key not in state.seconds and task.key not in earlier]
         progress.begin(len(store.fingerprints), len(store.fingerprints) - len(todo))
         failures: dict[str, str] = {}
-        with follow(progress.show), closing(executor.outcomes(todo, run, progress)) as outcomes:
+        with follow(progress.show) as follower, closing(executor.outcomes(todo, run, progress)) as outcomes:
             for outcome in outcomes:
                 failure = _keep(store, outcome)
                 progress.advance(outcome.key, failure)
+                follower.finish(outcome.key)
                 if failure is not None:
                     failures[outcome.key] = failure.reason
     return RunReport(
