@@ -7,13 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
-from kfrc.bandwidth.problem import Problem
+from kfrc.bandwidth.problem import Problem, is_feasible
 from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.bandwidth.search import is_linear_limit, select_bandwidths
 from kfrc.columns import Rows, log_deviations
 from kfrc.criteria import Criterion
 from kfrc.gram import GramFamily
 from kfrc.typing import FloatArray, RandomStateLike
+
+_MOST_FOLLOWED = 40
+"""Columns up to which the shape of the bandwidths is improved at every level; with more it stays that of the linear
+kernel: a level then costs one spectrum instead of some twenty, of ranks of many hundreds."""
 
 
 def bandwidth_path(
@@ -32,7 +36,8 @@ def bandwidth_path(
     """Optimal shape of the bandwidths at each of several levels.
 
     All starts run on the linear kernel, a p × p problem that costs almost nothing and is the limit of every Gaussian
-    kernel at high levels. Its best shape is then followed down the levels, where a few evaluations each suffice.
+    kernel at high levels. Its best shape is then followed down the levels, where a few evaluations each suffice; with
+    more than 40 columns it is kept as it is.
 
     Parameters
     ----------
@@ -71,11 +76,22 @@ def bandwidth_path(
     for level in sorted(levels, reverse=True):
         start = point - (point - log_scale).mean() + level
         problem = Problem(family, n_clusters, max_anisotropy, log_scale, (level, level))
-        ascent = optimizer.refine(problem, criterion, threshold, start)
+        if X.shape[1] > _MOST_FOLLOWED:
+            ascent = _stay(problem, criterion, threshold, start)
+        else:
+            ascent = optimizer.refine(problem, criterion, threshold, start)
         if ascent is not None:
             point = ascent.log_bandwidths
             results.append(_result(X, start, ascent, problem, criterion, threshold))
     return results
+
+
+def _stay(problem: Problem, criterion: Criterion, threshold: float, point: FloatArray) -> Ascent | None:
+    """The point itself, if it reaches the threshold."""
+    evaluation = problem.evaluate_for(criterion, point)
+    if not is_feasible(evaluation, threshold):
+        return None
+    return Ascent.ending_at(evaluation, 1, [(point, problem.criterion_value(criterion, evaluation))])
 
 
 def _result(

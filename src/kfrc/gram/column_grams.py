@@ -47,16 +47,19 @@ class ColumnGrams(GramFamily):
     table : Table
     kernel : Kernel
         With a profile: the sum of Gaussians, or the linear kernel.
+    tol : float, default=1e-14
+        Relative size of what the features may leave out, per column.
     """
 
     kernel: Kernel
 
-    def __init__(self, table: Table, kernel: Kernel) -> None:
+    def __init__(self, table: Table, kernel: Kernel, tol: float = _TOL) -> None:
         if not isinstance(kernel, Profile):
             raise ValueError(f"the {kernel.label} kernel is no sum over columns, which tables of any type need")
         self.table = table
         self.kernel = kernel
         self.profile: Profile = kernel
+        self.tol = tol
         self.n_samples, self.n_features = table.shape
         self.data = [ColumnData.of(column, table.values[:, d], table.mass) for d, column in enumerate(table.columns)]
         self.complete = all(data.complete for data in self.data)
@@ -73,7 +76,7 @@ class ColumnGrams(GramFamily):
     def _needed(self, data: ColumnData, bandwidth: float) -> float:
         if not data.column.continuous:
             return 0.0
-        return float(self.profile.polynomials_needed(np.array(data.half_range / bandwidth), _TOL))
+        return float(self.profile.polynomials_needed(np.array(data.half_range / bandwidth), self.tol))
 
     def block(self, position: int, bandwidth: float) -> ColumnBlock:
         """Features of one column."""
@@ -97,7 +100,7 @@ class ColumnGram(FeatureGram):
         self.used = np.flatnonzero(np.isfinite(bandwidths))
         self.column_blocks = [family.block(d, float(bandwidths[d])) for d in self.used.tolist()]
         # What a column leaves out counts relative to the largest part of the whole kernel.
-        cutoff = _TOL * max(block.largest for block in self.column_blocks)
+        cutoff = family.tol * max(block.largest for block in self.column_blocks)
         for block in self.column_blocks:
             block.truncate(cutoff)
         self._ends = np.cumsum([0, *(block.rank for block in self.column_blocks)])

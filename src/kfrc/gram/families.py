@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfrc.columns import Rows, Table
+from kfrc.columns import Numeric, Rows, Table
 from kfrc.gram.base import GramFamily
 from kfrc.gram.column_grams import ColumnGrams
 from kfrc.gram.dense import DenseGrams
@@ -22,6 +22,9 @@ APPROXIMATIONS = ("auto", "none", "low_rank", "nystrom")
 
 _LOW_RANK_MIN_SAMPLES = 150
 """From here on the low-rank form of an additive kernel is faster than the dense one (``make bench``)."""
+
+_FEW_VALUES = 20
+"""Distinct values per column up to which they are fewer than polynomials at the bandwidths that are compared."""
 
 _DENSE_MAX_SAMPLES = 5000
 """Up to here other kernels are held densely."""
@@ -80,7 +83,11 @@ def gram_family(
                 f"approximation='low_rank' needs a kernel that is a sum over features, which {kernel.label!r} is not: "
                 "use approximation='nystrom' or kernel='sum'"
             )
-        return ChebyshevGrams(X, kernel) if tol is None else ChebyshevGrams(X, kernel, tol)
+        if tol is None:
+            return ChebyshevGrams(X, kernel)
+        if _has_few_values(X):
+            return ColumnGrams(Table(X, (Numeric(),) * X.shape[1]), kernel, tol)
+        return ChebyshevGrams(X, kernel, tol)
     return DenseGrams(X, kernel)
 
 
@@ -102,6 +109,12 @@ def _table_family(table: Table, kernel: Kernel, approximation: str, rank: int | 
     if approximation == "low_rank":
         raise ValueError("approximation='low_rank' needs kernel='sum': use approximation='nystrom'")
     return DenseGrams(table.values, product, table.weights)
+
+
+def _has_few_values(X: FloatArray) -> bool:
+    """Whether columns are grades, counts or pixels, with fewer values than a kernel has polynomials."""
+    sizes = [len(np.unique(column)) for column in X.T]
+    return float(np.mean(sizes)) <= _FEW_VALUES
 
 
 def _cheapest(kernel: Kernel, n_samples: int) -> str:

@@ -36,7 +36,11 @@ _TOL = 1e-14
 that errors relative to these are larger by the spread of diag(HKH): about 1e-12 in eigenvalues of F."""
 
 _LARGEST_RANK_SHARE = 0.8
-"""Rank per sample beyond which the dense matrix is cheaper."""
+"""Rank per sample beyond which the dense matrix is cheaper, up to 32 columns."""
+
+_RANK_SHARE_PER_COLUMN = 0.025
+"""The same for every column, with more of them: an entry of the dense matrix is a sum over columns of exponentials, one
+of the product of features a sum of multiplications."""
 
 _DENSE_ENTRY_COST = 20.0
 """An entry of the dense matrix costs as much, per feature, as this many of the N³ steps of a core of N polynomials."""
@@ -97,7 +101,8 @@ class ChebyshevGrams(GramFamily):
         # Bandwidths so small that every sample is nearly alone: the exact matrix is cheaper, and degrees may tell.
         if not self._cores_cost_more(bandwidths):
             gram = ChebyshevGram(self, bandwidths, self._groups(bandwidths))
-            if gram.rank <= _LARGEST_RANK_SHARE * self.n_samples:
+            share = max(_LARGEST_RANK_SHARE, _RANK_SHARE_PER_COLUMN * self.n_features)
+            if gram.rank <= share * self.n_samples:
                 return gram
         return DenseGrams(self.X, self.kernel).at(bandwidths)
 

@@ -3,7 +3,16 @@
 from kfrc.mixtures.blanks import PartialMixture
 from kfrc.mixtures.covariances import Covariance, Diagonal, Full, Rotated, RotatedScaled, Spread, Tied, TiedDiagonal
 from kfrc.mixtures.mixed import MixedMixture, Parts, fit_mixed
-from kfrc.mixtures.mixture import RIDGE, Expectation, Mixture, MixtureFit, MixtureKind, fit_mixture, resolution
+from kfrc.mixtures.mixture import (
+    RIDGE,
+    Expectation,
+    Mixture,
+    MixtureFit,
+    MixtureKind,
+    commonest_shares,
+    fit_mixture,
+    resolution,
+)
 
 __all__ = [
     "RIDGE",
@@ -22,6 +31,7 @@ __all__ = [
     "Spread",
     "Tied",
     "TiedDiagonal",
+    "commonest_shares",
     "fit_mixed",
     "fit_mixture",
     "resolution",

@@ -263,5 +263,10 @@ def resolution(X: FloatArray) -> FloatArray:
     >>> resolution(X)
     array([0.001, 0.6  ])
     """
-    shares = np.array([np.unique(column, return_counts=True)[1].max() / len(column) for column in X.T])
+    shares = commonest_shares(X)
     return np.where(shares >= ATOM, shares, RIDGE)
+
+
+def commonest_shares(X: FloatArray) -> FloatArray:
+    """Share of the rows that have the commonest value of each column, of shape (n_features,)."""
+    return np.array([np.unique(column, return_counts=True)[1].max() / len(column) for column in X.T])

@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 
 from kfrc.columns import Table
-from kfrc.mixtures import RIDGE, Parts
+from kfrc.mixtures import RIDGE, Parts, resolution
 from kfrc.mixtures.mixed import log_marginals
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
@@ -43,6 +43,8 @@ class PlainDescriptions(Descriptions):
     def __init__(self, X: FloatArray, dependent: BoolArray) -> None:
         self.X = X
         self._dependent = dependent
+        # As finely as mixtures model the columns, so that a value that many rows share speaks for neither.
+        self._floors = resolution(X)
 
     def gains(self, posterior: FloatArray) -> FloatArray:
         """Log-likelihood that different means of the clusters gain in each column, less half its price in BIC."""
@@ -64,7 +66,8 @@ class PlainDescriptions(Descriptions):
             group = rest[member == k]
             tied_to = seen[self._dependent[np.ix_(group, seen)].any(axis=0)]
             sets = [given for given in (tied_to[:0], tied_to) if 1 < len(given) + len(group) < 0.5 * len(self.X)]
-            options = [_independent(self.X[:, group]), *(_joint(self.X[:, group], self.X[:, given]) for given in sets)]
+            Y, floors = self.X[:, group], self._floors[group]
+            options = [_independent(Y, floors), *(_joint(Y, self.X[:, given], floors) for given in sets)]
             log_densities, paid = max(options, key=lambda option: _bic(*option))
             rows += log_densities - 0.5 * paid * math.log(len(self.X)) / len(self.X)
             n_parameters += paid
@@ -133,18 +136,18 @@ def _bic(log_densities: FloatArray, n_parameters: int) -> float:
     return float(log_densities.sum()) - 0.5 * n_parameters * math.log(len(log_densities))
 
 
-def _independent(X: FloatArray) -> tuple[FloatArray, int]:
+def _independent(X: FloatArray, floors: FloatArray) -> tuple[FloatArray, int]:
     """Log-densities of rows with independent Gaussian columns, and the number of parameters."""
-    variances = X.var(axis=0) + RIDGE
+    variances = X.var(axis=0) + floors
     rows = -0.5 * (np.square(X - X.mean(axis=0)) / variances + np.log(2.0 * math.pi * variances)).sum(axis=1)
     return rows, 2 * X.shape[1]
 
 
-def _joint(X: FloatArray, given: FloatArray) -> tuple[FloatArray, int]:
+def _joint(X: FloatArray, given: FloatArray, floors: FloatArray) -> tuple[FloatArray, int]:
     """Log-densities of rows with jointly Gaussian columns, a linear function of other columns, and the parameters."""
     (n_samples, n_features), design = X.shape, np.column_stack([np.ones(len(X)), given])
     residuals = X - design @ np.linalg.lstsq(design, X, rcond=None)[0]
-    factor = cho_factor(residuals.T @ residuals / n_samples + RIDGE * np.eye(n_features), lower=True)
+    factor = cho_factor(residuals.T @ residuals / n_samples + np.diag(floors), lower=True)
     distances = np.einsum("jd,dj->j", residuals, cho_solve(factor, residuals.T))
     log_volume = float(np.log(np.diagonal(factor[0])).sum())
     n_parameters = n_features * design.shape[1] + n_features * (n_features + 1) // 2

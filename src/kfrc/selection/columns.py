@@ -11,15 +11,20 @@ import numpy as np
 
 from kfrc.columns import Rows, Table, on_columns
 from kfrc.judges import Judge, Opinion, PosteriorModel
+from kfrc.mixtures import commonest_shares
 from kfrc.screening import Screening
 from kfrc.selection.backgrounds import Descriptions, PlainDescriptions, TableDescriptions
-from kfrc.typing import FloatArray, IntArray
+from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _ROUNDS = 4
 """Times that the columns of an opinion are revised at most."""
 
 _MAX_GROUPS = 3
 """Groups of columns that are heard by themselves, the largest ones."""
+
+_ALMOST_CONSTANT = 0.98
+"""Share of rows with the very same value from which on a column of numbers is not seen: it tells at most a fiftieth of
+the rows from the others, and a mixture would spend its clusters on these."""
 
 MAX_VIEWS = 2 + 3 * _MAX_GROUPS
 """Sets of columns to begin with, at most."""
@@ -79,6 +84,8 @@ class ColumnEvidence:
             TableDescriptions(X) if isinstance(X, Table) else PlainDescriptions(X, screening.dependent)
         )
         self._backgrounds: dict[bytes, tuple[FloatArray, int]] = {}
+        varying = np.ones(X.shape[1], dtype=bool) if isinstance(X, Table) else commonest_shares(X) < _ALMOST_CONSTANT
+        self._varying: BoolArray = varying if varying.any() and judge.has_density else np.ones_like(varying)
 
     def views(self) -> list[IntArray]:
         """Sets of columns to begin with: the relevant ones, all, each group that hangs together, and both without it.
@@ -87,13 +94,14 @@ class ColumnEvidence:
         for instance, and clusters. And clusters may be too faint for the screen where such noise is not.
         """
         relevant = self.screening.relevant
-        everything = np.arange(len(relevant))
+        everything = np.flatnonzero(self._varying)
         if not self.judge.has_density:
             return [everything]
         groups = sorted(self.screening.components(), key=len, reverse=True)[:_MAX_GROUPS]
         views = [np.flatnonzero(relevant), everything]
         views += groups if len(groups) > 1 else []
         views += [np.setdiff1d(view, group) for view in views[:2] for group in groups]
+        views = [np.intersect1d(view, everything) for view in views]
         distinct = {tuple(view.tolist()): view for view in views if len(view)}
         return list(distinct.values())
 
@@ -116,8 +124,8 @@ class ColumnEvidence:
 
     def of_one_cluster(self) -> ColumnOpinion:
         """The best description without clusters: a single component, or the columns as if none were seen."""
-        n_samples, n_features = self.X.shape
-        everything, one = np.arange(n_features), np.ones((n_samples, 1))
+        n_samples = len(self.X)
+        everything, one = np.flatnonzero(self._varying), np.ones((n_samples, 1))
         single = self.opinions(everything, [one])[0]
         background, n_parameters = self.background(everything[:0])
         if not self.judge.has_density or background.sum() <= single.evidence:
@@ -164,7 +172,7 @@ class ColumnEvidence:
 
     def differing(self, opinion: Opinion) -> IntArray:
         """Columns in which the clusters differ by more than chance pays for."""
-        return np.flatnonzero(self._descriptions.gains(opinion.posterior) > 0)
+        return np.flatnonzero((self._descriptions.gains(opinion.posterior) > 0) & self._varying)
 
     def background(self, seen: IntArray) -> tuple[FloatArray, int]:
         """Evidence, row by row, of the columns that are not seen, and how many parameters it has paid for.

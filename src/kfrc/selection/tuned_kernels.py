@@ -30,6 +30,9 @@ PROPOSING = (0.1, 0.3, 0.6)
 _QUASI_NEWTON: Optimizer = QuasiNewton()
 _COARSE = _QUASI_NEWTON.for_candidates()
 
+_GRAM_TOL = 1e-6
+"""Share of a column that the kernels of candidates may leave out: a tenth of what their searches stop at."""
+
 _BALANCE = 1.0
 """By how much log θ of columns with levels, or of numbers, is raised to change their balance."""
 
@@ -150,7 +153,9 @@ def tune_kernels(
     columns = np.arange(X.shape[1]) if columns is None else columns
     X = on_columns(X, columns)
     searches = grid.searches()
-    families = {kernel: gram_family(X, kernel, options.approximation, options.rank) for kernel in grid.kernels}
+    families = {
+        kernel: gram_family(X, kernel, options.approximation, options.rank, _GRAM_TOL) for kernel in grid.kernels
+    }
     seeds = rng.spawn(len(searches))
 
     levels = [level for level in grid.levels if level is not None]
