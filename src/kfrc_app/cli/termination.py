@@ -70,6 +70,8 @@ def prompt_end() -> Iterator[None]:
         yield
     finally:
         _noticed.remove(noticed)
+        signal.set_wakeup_fd(-1)
+        writing.close()  # which ends the thread
 
 
 _noticed: list[threading.Event] = []
@@ -95,7 +97,10 @@ def _tell_noticed() -> None:
 def _end_if_unnoticed(reading: socket.socket, noticed: threading.Event) -> None:
     number = 0
     while number not in (signal.SIGINT, signal.SIGTERM):
-        number = reading.recv(1)[0]
+        received = reading.recv(1)
+        if not received:
+            return
+        number = received[0]
     if noticed.wait(_GRACE):
         threading.Event().wait(_PATIENCE)
     for worker in multiprocessing.active_children():
