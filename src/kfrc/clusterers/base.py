@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc import activity
 from kfrc._numerics import COLLAPSE_TOL
+from kfrc._threads import threads_for
 from kfrc._validation import (
     check_clusters_for_fit,
     check_sample_weight,
@@ -112,7 +113,8 @@ class FuzzyClusterer(
             m = 30 on). A fit that was stopped earlier (``"max_iter"``, with a warning) may differ by more.
         """
         check_is_fitted(self)
-        return self._memberships_of(X)
+        with threads_for(_count_rows(X)):
+            return self._memberships_of(X)
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
         """Memberships of rows X; their squared distances to the centers are given if they are known already."""
@@ -143,7 +145,8 @@ class FuzzyClusterer(
         distances : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        return np.sqrt(self._center_distances(X))
+        with threads_for(_count_rows(X)):
+            return np.sqrt(self._center_distances(X))
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
@@ -156,8 +159,9 @@ class FuzzyClusterer(
             How many rows each row stands for.
         """
         check_is_fitted(self)
-        distances = self._center_distances(X)
-        U = self._memberships_of(X, distances)
+        with threads_for(_count_rows(X)):
+            distances = self._center_distances(X)
+            U = self._memberships_of(X, distances)
         weights = check_sample_weight(sample_weight, len(U))
         costs = self.fuzzifier_.costs(np.where(np.isfinite(distances), distances, 0.0))
         values = times(self.fuzzifier_.value(U), weights)
@@ -229,10 +233,13 @@ class FuzzyClusterer(
         return self.memberships_.shape[1]
 
     @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Leave no fitted attribute behind if the fit inside fails, neither of it nor of an earlier one."""
+    def _all_or_nothing(self, X: Any) -> Iterator[None]:
+        """Leave no fitted attribute behind if the fit inside fails, neither of it nor of an earlier one.
+
+        Linear algebra inside has as many threads as the rows of X deserve.
+        """
         try:
-            with activity.contained():
+            with activity.contained(), threads_for(_count_rows(X)):
                 yield
         except BaseException:
             # What begins with "_skl" belongs to scikit-learn: callbacks, and what transform returns.
@@ -318,6 +325,11 @@ class FuzzyClusterer(
                 NonEuclideanWarning,
                 stacklevel=4,
             )
+
+
+def _count_rows(X: Any) -> int:
+    """Rows of whatever a user gives; what has none is refused later."""
+    return int(X.shape[0]) if getattr(X, "shape", ()) else 0
 
 
 def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) -> str:

@@ -166,7 +166,7 @@ class FANNY(FuzzyClusterer):
         -------
         self
         """
-        with self._all_or_nothing():
+        with self._all_or_nothing(X):
             relation, data = self._resolve_relation().read(self, X)
             weights = leave_out_blank_rows(data, sample_weight)
             n_clusters = self._check_clusters(len(data), weights)

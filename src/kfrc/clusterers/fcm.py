@@ -119,7 +119,7 @@ class FCM(FuzzyClusterer):
         -------
         self
         """
-        with self._all_or_nothing():
+        with self._all_or_nothing(X):
             check_missing(self.missing)
             data = self._table(X)
             weights = leave_out_blank_rows(data, sample_weight)

@@ -151,7 +151,7 @@ class FCMMK(FuzzyClusterer):
         -------
         self
         """
-        with self._all_or_nothing():
+        with self._all_or_nothing(X):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data), sample_weight)
             rows = fitted_rows(data, sample_weight, at_least=n_clusters)

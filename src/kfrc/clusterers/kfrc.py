@@ -405,7 +405,7 @@ class KFRC(FuzzyClusterer):
         InfeasibleBandwidthError
             If no bandwidths reach the threshold.
         """
-        with self._all_or_nothing():
+        with self._all_or_nothing(X):
             precomputed = self.kernel == PRECOMPUTED
             reading = Reading(self._table(X), None) if precomputed else self._read(X)
             counted = None if self.n_clusters == AUTO else self._check_clusters(len(reading.values), sample_weight)

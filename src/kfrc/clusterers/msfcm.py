@@ -136,7 +136,7 @@ class MSFCM(FuzzyClusterer):
         -------
         self
         """
-        with self._all_or_nothing():
+        with self._all_or_nothing(X):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data), sample_weight)
             fuzzifier = resolve_fuzzifier("power", self.m)

@@ -144,7 +144,7 @@ class VFCM(FuzzyClusterer):
         -------
         self
         """
-        with self._all_or_nothing():
+        with self._all_or_nothing(X):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data), sample_weight)
             schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)

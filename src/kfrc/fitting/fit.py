@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kfrc._numerics import double_center
+from kfrc._threads import threads_for
 from kfrc._validation import check_bandwidths, check_memberships, check_square
 from kfrc.bandwidth.search import is_linear_limit
 from kfrc.contributions import cluster_contributions
@@ -199,19 +200,20 @@ def _number_of_clusters(
     foremost = set_columns_aside(whole, numbers, counting.screen)
     if foremost is not None:
         part = part.restricted(foremost.columns)
-    count = count_clusters(
-        part.searched,
-        part.standardized,
-        numbers,
-        counting.grid,
-        counting.judge,
-        screen=counting.screen,
-        start=settings.descent.proposing,
-        options=settings.tuning.options,
-        rng=rng,
-        progress=progress,
-        whole=whole,
-    )
+    with threads_for(len(whole)):
+        count = count_clusters(
+            part.searched,
+            part.standardized,
+            numbers,
+            counting.grid,
+            counting.judge,
+            screen=counting.screen,
+            start=settings.descent.proposing,
+            options=settings.tuning.options,
+            rng=rng,
+            progress=progress,
+            whole=whole,
+        )
     return count.best, count
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kfrc._threads import threads_for
 from kfrc._validation import check_bandwidths
 from kfrc.bandwidth import BandwidthResult, select_bandwidths
 from kfrc.columns import log_deviations, on_columns, values_of
@@ -192,18 +193,19 @@ class Chosen(Tuning):
         if foremost is not None:
             progress("foremost columns")
         seen = part.rounded()
-        selection = choose(
-            seen.searched,
-            seen.standardized,
-            n_clusters,
-            self.grid,
-            self.judge,
-            screen=self.screen,
-            start=start,
-            options=self.options,
-            rng=rng,
-            progress=progress,
-        )
+        with threads_for(len(seen.standardized)):
+            selection = choose(
+                seen.searched,
+                seen.standardized,
+                n_clusters,
+                self.grid,
+                self.judge,
+                screen=self.screen,
+                start=start,
+                options=self.options,
+                rng=rng,
+                progress=progress,
+            )
         # What the levels of the search are relative to.
         drift = log_deviations(part.searched) - log_deviations(seen.searched)
         drift = drift[selection.chosen.tuned.columns]

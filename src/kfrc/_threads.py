@@ -1,0 +1,43 @@
+"""How many threads linear algebra uses: one where matrices are small, all that the process may use where they pay.
+
+A product of two small matrices is over before a second thread has begun. Threads that wait for each other in the
+meantime spin, which costs several times the CPU, and on a busy machine several times the wall time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+MANY_ROWS = 20_000
+"""Rows from which on threads pay: passes over the rows are then products of megabytes (``benchmarks/threads.py``)."""
+
+
+@contextmanager
+def threads_for(n_rows: int) -> Iterator[None]:
+    """One thread for BLAS and OpenMP inside if there are fewer than 20 000 rows; else as many as outside.
+
+    Examples
+    --------
+    >>> from threadpoolctl import threadpool_info
+    >>> from kfrc._threads import threads_for
+    >>> with threads_for(150):
+    ...     {library["num_threads"] for library in threadpool_info()}
+    {1}
+    """
+    if n_rows >= MANY_ROWS:
+        yield
+        return
+    with _libraries().limit(limits=1):
+        yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that are loaded: looking for them costs a millisecond, and all are loaded with this package."""
+    import sklearn.cluster  # noqa: F401 - its OpenMP
+
+    return ThreadpoolController()
