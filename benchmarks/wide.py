@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from harness import Row
 
+SEEDS = range(3)
+
 FIT = """
 import json, resource, sys, time
 import numpy as np
@@ -48,9 +50,11 @@ def measure(n_columns: int, kind: str = "levels", seed: int = 0) -> dict[str, fl
 
 
 def rows() -> Iterator[Row]:
-    small, double, large = measure(2000), measure(4000), measure(20_000)
-    detail = f"{small['seconds']:.1f} s and {double['seconds']:.1f} s"
-    yield Row("KFRC.fit, p=4000 / p=2000, n=90 c=3", double["seconds"] / small["seconds"], "<= 2.4", detail)
+    small, large = measure(2000), measure(20_000)
+    # Other columns take other paths through the choice: one table alone says little about growth.
+    half, double = (sum(measure(p, seed=seed)["seconds"] for seed in SEEDS) for p in (2000, 4000))
+    detail = f"{half:.1f} s and {double:.1f} s for {len(SEEDS)} tables"
+    yield Row("KFRC.fit, p=4000 / p=2000, n=90 c=3", double / half, "<= 2.4", detail)
     yield Row("CPU seconds at 90 x 2000", small["seconds"], "<= 10", f"ARI {small['ari']:.3f}")
     yield Row("CPU seconds at 90 x 20000", large["seconds"], "<= 40", f"the choice saw {large['seen']} columns")
     yield Row("peak memory at 90 x 20000, GiB", large["gigabytes"], "<= 1")

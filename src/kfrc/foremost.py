@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -46,6 +46,22 @@ _N_PARTITIONS = 4
 
 _LEAST_EVIDENCE = 0.25
 """Share of the most evidence below which a rival partition is not heard."""
+
+_LEAST_COMPARED = 0.1
+"""The same below which it is not compared with factors: modules of columns can have much more evidence than clusters,
+but partitions of noise have less than this."""
+
+_N_COMPARED = 16
+"""Different partitions that are compared with factors."""
+
+_N_FACTOR_COLUMNS = 50
+"""Columns on which they are, those in which clusters differ most."""
+
+_N_FACTOR_STEPS = 10
+"""Steps in which unique variances and loadings are found from each other."""
+
+_LEAST_UNIQUE = 0.01
+"""Share of a column's variance that factors leave unexplained at least."""
 
 _SAME_PARTITION = 0.9
 """ARI above which two partitions are one."""
@@ -248,6 +264,23 @@ class _Points:
         n_different = int(np.flatnonzero(below).max(initial=-1)) + 1
         return n_different, order[: max(n_different, _LEAST_COLUMNS)]
 
+    def beyond_factors(self, U: FloatArray) -> float:
+        """Log-likelihood of the clusters over that of c − 1 factors, in the coordinates where clusters differ most.
+
+        Both have as many parameters. A module of columns that rise and fall together is a factor: cut into clusters it
+        explains its columns less well than uncut.
+        """
+        eta = self.explained(U[None])[2][0]
+        columns = np.argsort(-eta, kind="stable")[:_N_FACTOR_COLUMNS]
+        part = replace(self, Z=np.ascontiguousarray(self.Z[:, columns]), owner=np.arange(len(columns)))
+        sizes, means, eta = part.explained(U[None])
+        variances = 1.0 - eta[0]
+        squares = np.square(part.Z[:, None, :] - means[0]) / variances
+        joint = np.log(sizes[0]) - 0.5 * (squares.sum(axis=2) + np.log(variances).sum())
+        top = joint.max(axis=1)
+        densities = top + np.log(np.exp(joint - top[:, None]).sum(axis=1)) + 0.5 * np.square(part.Z).sum(axis=1)
+        return float(self.mass @ densities) - _factor_gain(part.A, float(self.mass.sum()), U.shape[1] - 1)
+
     def _factor(self, n_clusters: int) -> float:
         """Bartlett's factor: −factor · log(1 − η²) has a χ² distribution with c − 1 degrees of freedom by chance."""
         return max(float(self.mass.sum()) - 1.0 - 0.5 * (1 + n_clusters), 1.0)
@@ -263,14 +296,17 @@ def _best_partitions(points: _Points, directions: FloatArray, numbers: Sequence[
             partitions, worth = points.improved(starts[block])
             found += zip(worth.tolist(), partitions, strict=True)
     found.sort(key=lambda one: -one[0])
-    best: list[FloatArray] = []
+    distinct: list[tuple[float, FloatArray]] = []
     for evidence, U in found:
-        if len(best) == _N_PARTITIONS or evidence < _LEAST_EVIDENCE * found[0][0]:
+        if len(distinct) == _N_COMPARED or evidence < _LEAST_COMPARED * found[0][0]:
             break
         labels = U.argmax(axis=1)
-        if all(adjusted_rand_score(labels, other.argmax(axis=1)) < _SAME_PARTITION for other in best):
-            best.append(U)
-    return best
+        if all(adjusted_rand_score(labels, other.argmax(axis=1)) < _SAME_PARTITION for _, other in distinct):
+            distinct.append((evidence, U))
+    # Columns that vary together along a line can be cut anywhere. Where some partition says more than such lines do,
+    # those that say less are not heard.
+    heard = [one for one in distinct if points.beyond_factors(one[1]) > 0] or distinct
+    return [U for evidence, U in heard if evidence >= _LEAST_EVIDENCE * heard[0][0]][:_N_PARTITIONS]
 
 
 def _starts(points: _Points, directions: FloatArray, n_clusters: int) -> Iterator[FloatArray]:
@@ -291,6 +327,21 @@ def _starts(points: _Points, directions: FloatArray, n_clusters: int) -> Iterato
         for Z in places:
             labels = KMeans(n_clusters, n_init=2, random_state=0).fit(Z, sample_weight=points.mass).labels_
             yield np.eye(n_clusters)[labels]
+
+
+def _factor_gain(A: FloatArray, total: float, n_factors: int) -> float:
+    """Log-likelihood of columns with common factors over that of independent ones, all of length one."""
+    S = A.T @ A
+    unique = np.full(len(S), 0.5)
+    for _ in range(_N_FACTOR_STEPS):
+        root = np.sqrt(unique)
+        values, vectors = np.linalg.eigh(S / np.outer(root, root))
+        values, vectors = values[-n_factors:], vectors[:, -n_factors:]
+        loadings = root[:, None] * vectors * np.sqrt(np.maximum(values - 1.0, 0.0))
+        unique = np.clip(1.0 - np.square(loadings).sum(axis=1), _LEAST_UNIQUE, 1.0)
+    model = loadings @ loadings.T + np.diag(unique)
+    log_volume = float(np.linalg.slogdet(model)[1])
+    return -0.5 * total * (log_volume + float(np.trace(np.linalg.solve(model, S))) - len(S))
 
 
 def _in_units(X: FloatArray, mass: FloatArray) -> FloatArray:

@@ -98,6 +98,17 @@ def test_few_columns_that_share_a_direction_are_found_below_the_threshold_of_pri
     assert abs(target @ sparse_directions(A, 3)).max() > 0.85
 
 
+def test_modules_of_columns_do_not_hide_clusters():
+    X, _, informative = make(1500, n_samples=90)
+    rng = np.random.default_rng(7)
+    others = np.setdiff1d(np.arange(1500), informative)[:200].reshape(2, 100)
+    for module in others:
+        X[:, module] = 0.6 * X[:, module] + 0.8 * rng.standard_normal((90, 1)) * rng.choice([-1.0, 1.0], 100)
+    kept = foremost_columns(X, [3]).columns
+    assert np.isin(informative, kept).mean() > 0.9
+    assert not np.isin(others.ravel(), kept).any()
+
+
 def test_columns_by_chance_are_few():
     X, labels, informative = make(5000)
     found = differing_columns(X, np.eye(3)[labels])
