@@ -51,6 +51,6 @@ def _solve_block(
 
 
 def active_prefix(keeps: BoolArray) -> IntArray:
-    """Largest k whose condition holds, per row; k = 1 always does up to rounding."""
-    n_clusters = keeps.shape[1]
-    return np.maximum(n_clusters - np.argmax(keeps[:, ::-1], axis=1), 1) * keeps.any(axis=1) + ~keeps.any(axis=1)
+    """Largest k whose condition holds, per row; k = 1 always does up to rounding, and is set to in ``keeps``."""
+    keeps[:, 0] = True
+    return keeps.shape[1] - np.argmax(keeps[:, ::-1], axis=1)

@@ -367,24 +367,17 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
         return -np.expm1(np.log(slope) * (-self.m / (self.m - 1.0)))
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        # With a = A^e, e = m/(m−1): sample keeps the k nearest with (k−1) a_k < Σ_{l≤k} a_l. The sums are carried
-        # relative to a_k, which never overflows however close m is to 1.
-        exponent = self.m / (self.m - 1.0)
-        with np.errstate(invalid="ignore"):
-            ratios = np.exp(exponent * (np.log(distances[:, :-1]) - np.log(distances[:, 1:])))
-        ratios = np.nan_to_num(ratios, nan=0.0)  # two empty clusters: inf − inf
-        n_clusters = distances.shape[1]
-        sums = np.ones_like(distances)
-        for k in range(1, n_clusters):
-            sums[:, k] = sums[:, k - 1] * ratios[:, k - 1] + 1.0
-        counts = np.arange(1, n_clusters + 1)
-        active = active_prefix((counts - 1 < sums) & np.isfinite(distances))
-        last = active[:, None] - 1
-        largest = np.take_along_axis(distances, last, axis=1)
-        total = np.take_along_axis(sums, last, axis=1)
-        inside = counts <= active[:, None]
-        relative = np.exp(exponent * (np.log(np.where(inside, distances, largest)) - np.log(largest)))
-        return np.where(inside, 1.0 - last * relative / total, 0.0)
+        # With a = A^e, e = m/(m−1), a sample keeps the k nearest with (k−1) a_k < Σ_{l≤k} a_l. An a beyond the range of
+        # numbers, as m approaches 1, belongs to a membership below 10⁻³⁰⁰.
+        powers = np.exp(self.m / (self.m - 1.0) * np.log(distances))
+        sums = np.cumsum(powers, axis=1)
+        before = np.arange(distances.shape[1])
+        last = active_prefix(before * powers < sums) - 1
+        total = sums[np.arange(len(sums)), last]
+        with np.errstate(invalid="ignore"):  # zero times such an a
+            # Divided last: a membership of zero then comes out as zero.
+            U = 1.0 - powers * last[:, None] / total[:, None]
+        return np.where(before <= last[:, None], U, 0.0)
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
         return (self.m - 1.0) / 2.0 * math.expm1(-math.log1p(-1.0 / n_clusters) / self.m)
