@@ -283,3 +283,14 @@ def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_p
     assert note in ended.err
     assert json.loads((tmp_path / "out" / SUMMARY).read_text(encoding="utf-8"))["notes"] == [note]
     assert note in html.unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
+
+
+def test_terminal_summary_and_report_say_that_the_largest_number_tried_was_taken(run, tmp_path):
+    X = np.repeat(12.0 * np.eye(3), 40, axis=0) + np.random.default_rng(0).standard_normal((120, 3))
+    source, out = tmp_path / "three.csv", tmp_path / "out"
+    pd.DataFrame(X, columns=list("abc")).to_csv(source, index=False)
+    ended = run("fit", source, "-c", "auto", "--max-clusters", "2", "-o", out, "--starts", "1")
+    message = "2 clusters were found, the largest number tried"
+    assert message in ended.err
+    assert any(message in note for note in json.loads((out / SUMMARY).read_text(encoding="utf-8"))["notes"])
+    assert message in (out / "report.html").read_text(encoding="utf-8")

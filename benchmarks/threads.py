@@ -1,0 +1,71 @@
+"""Fits with one and two threads allowed, on an idle machine and beside a busy process: CPU and wall time as ratios."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness import Row
+
+FIT = """
+import json, sys, time, warnings
+warnings.simplefilter("ignore")
+from contextlib import nullcontext
+from harness import mixture
+from kfrc import KFRC
+import kfrc.clusterers.base, kfrc.fitting.fit, kfrc.fitting.tuning
+n_samples, limited = int(sys.argv[1]), sys.argv[2] == "limited"
+if not limited:
+    for module in (kfrc.clusterers.base, kfrc.fitting.fit, kfrc.fitting.tuning):
+        module.threads_for = lambda n_rows: nullcontext()
+X, _ = mixture(n_samples, 18, 7, spread=1.0)
+KFRC(2, random_state=0).fit(X[:100])
+cpu, wall = time.process_time(), time.perf_counter()
+KFRC(7, random_state=0).fit(X)
+print(json.dumps([time.process_time() - cpu, time.perf_counter() - wall]))
+"""
+BUSY = "while True: pass"
+
+
+def rows() -> Iterator[Row]:
+    for n_samples in (2000, 200_000):
+        for busy in (False, True):
+            with neighbor(busy):
+                one = fit(n_samples, threads=1, limited=True)
+                two = fit(n_samples, threads=2, limited=True)
+                free = fit(n_samples, threads=2, limited=False)
+            place = f"n={n_samples}, " + ("busy neighbor" if busy else "idle machine")
+            bound = "<= 1.3" if n_samples < 20_000 else ""
+            yield Row(f"two threads / one, {place}, CPU", two[0] / one[0], bound, f"{two[0]:.1f} s / {one[0]:.1f} s")
+            yield Row(f"two threads / one, {place}, wall", two[1] / one[1], "", f"{two[1]:.1f} s / {one[1]:.1f} s")
+            yield Row(f"two threads without the limit / one, {place}, CPU", free[0] / one[0])
+            yield Row(f"two threads without the limit / one, {place}, wall", free[1] / one[1])
+
+
+def fit(n_samples: int, *, threads: int, limited: bool) -> tuple[float, float]:
+    """CPU and wall seconds of a fit in a process that may use so many threads."""
+    settings = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+    command = [sys.executable, "-c", FIT, str(n_samples), "limited" if limited else "free"]
+    here = Path(__file__).parent
+    done = subprocess.run(command, cwd=here, env=os.environ | settings, capture_output=True, text=True, check=True)
+    cpu, wall = json.loads(done.stdout)
+    return cpu, wall
+
+
+@contextmanager
+def neighbor(busy: bool) -> Iterator[None]:
+    """A process beside that does nothing but turn one core."""
+    if not busy:
+        yield
+        return
+    process = subprocess.Popen([sys.executable, "-c", BUSY])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
