@@ -12,13 +12,14 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-MANY_ROWS = 20_000
-"""Rows from which on threads pay: passes over the rows are then products of megabytes (``benchmarks/threads.py``)."""
+MANY_ROWS = 1_000_000
+"""Rows from which on threads may be used. Rows are passed over in blocks of a few megabytes, so that on a machine with
+other work two threads cost more CPU and more wall time even at 200 000 rows (``benchmarks/threads.py``)."""
 
 
 @contextmanager
 def threads_for(n_rows: int) -> Iterator[None]:
-    """One thread for BLAS and OpenMP inside if there are fewer than 20 000 rows; else as many as outside.
+    """One thread for BLAS and OpenMP inside if there are fewer than a million rows; else as many as outside.
 
     Examples
     --------
