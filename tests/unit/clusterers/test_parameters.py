@@ -164,7 +164,9 @@ def observe(X, monkeypatch):
                 return None, str(error)
         messages = " ".join(str(w.message) for w in caught if w.category is IgnoredParameterWarning)
         fitted = {name: value for name, value in vars(model).items() if name.endswith("_")}
-        return (plain(fitted), printed.getvalue(), tuple(log)), messages
+        # Steps of a part (":  ") are shown by the clock, parts are not.
+        parts = [line for line in printed.getvalue().splitlines() if ":  " not in line]
+        return (plain(fitted), parts, tuple(log)), messages
 
     return run
 
