@@ -155,8 +155,11 @@ def run_stage1(space: SearchSpace, n_jobs: int | None = None) -> Exploration:
         problem = space.problem(n_clusters=2)
         return space.optimizer.maximize_leading(problem, start), problem.n_evaluations
 
-    calls = (delayed(run)(start) for start in space.starts)
+    # With equal bandwidths only the level is left to climb: starts differ in nothing that lasts.
+    climbs_alike = space.optimizer.forgets_start and space.max_anisotropy == 1
+    calls = (delayed(run)(start) for start in (space.starts[:1] if climbs_alike else space.starts))
     finished = list(activity.results(Parallel(n_jobs=n_jobs, return_as="generator"), calls))
+    finished += [(finished[0][0], 0)] * (len(space.starts) - len(finished))
     return Exploration(space, tuple(ascent for ascent, _ in finished), tuple(count for _, count in finished))
 
 

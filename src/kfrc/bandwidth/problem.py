@@ -36,6 +36,8 @@ class Problem:
         Bounds on the mean of log θ − log σ.
     n_evaluations : int
         Spectra computed so far.
+    in_limit : bool
+        Whether the linear kernel has taken the place of the one that was asked for.
     """
 
     family: GramFamily
@@ -44,7 +46,7 @@ class Problem:
     log_scale: FloatArray
     level_bounds: tuple[float, float]
     n_evaluations: int = 0
-    _beyond: GramFamily | None = field(default=None, repr=False)
+    in_limit: bool = False
     _last: Spectrum | None = field(default=None, repr=False)
 
     def evaluate(self, log_bandwidths: FloatArray, n_eigenvalues: int) -> Evaluation:
@@ -72,22 +74,15 @@ class Problem:
         bounded = math.log(self.max_anisotropy) < self.level_bounds[1] - self.level_bounds[0]
         limit = self.family.linear_limit(np.exp(log_bandwidths), _NEAR_LIMIT) if bounded else None
         if limit is not None:
-            self._beyond, self.family, self._last = self.family, limit, None
+            self.family, self.in_limit, self._last = limit, True, None
         return self.in_limit
 
-    @property
-    def in_limit(self) -> bool:
-        """Whether the linear kernel has taken the place of the one that was asked for."""
-        return self._beyond is not None
-
-    def leave_limit(self, end: Evaluation) -> Evaluation:
-        """The kernel that was asked for at the ratios of an end in the limit, as high as the level may be."""
-        if self._beyond is None:
-            return end
-        self.family, self._beyond, self._last = self._beyond, None, None
+    def raised(self, end: Evaluation) -> Evaluation:
+        """An end in the limit at the highest level that the bounds allow, where the kernels agree best."""
         low, high = self.level_bounds
-        top = float(self.log_scale.mean()) + high
-        rise = 0.0 if low == high else top - float(end.log_bandwidths.max())
+        if not self.in_limit or low == high:
+            return end
+        rise = float(self.log_scale.mean()) + high - float(end.log_bandwidths.max())
         return self.evaluate(end.log_bandwidths + rise, len(end.eigenvalues))
 
     def criterion_value(self, criterion: Criterion, evaluation: Evaluation) -> float:

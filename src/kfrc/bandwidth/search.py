@@ -277,6 +277,9 @@ def _choose(
             threshold=threshold,
         )
     eigenvalues = chosen.eigenvalues[:n_clusters]
+    if space.optimizer.ends_in_limit:
+        # What is reported is the kernel's that was asked for, not that of the linear one in its place.
+        eigenvalues = spectrum_of(space.family.at(np.exp(chosen.log_bandwidths)), len(eigenvalues)).eigenvalues
     levels = chosen.log_bandwidths - space.log_scale
     return BandwidthResult(
         bandwidths=np.exp(chosen.log_bandwidths),

@@ -89,6 +89,11 @@ class Optimizer(Registered, ABC):
         """Whether stage 2 depends on the end of stage 1 alone, so that equal ends need only one of it."""
         return False
 
+    @property
+    def ends_in_limit(self) -> bool:
+        """Whether eigenvalues of an end may be those of the linear kernel in place of the one that was asked for."""
+        return False
+
     @abstractmethod
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:
         """Stage 1: climb λ₁ from ``start``."""

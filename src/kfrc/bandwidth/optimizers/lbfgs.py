@@ -91,6 +91,10 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     def forgets_start(self) -> bool:  # noqa: D102
         return not self.restart
 
+    @property
+    def ends_in_limit(self) -> bool:  # noqa: D102
+        return self.at_limit
+
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
         box = box_for(problem)
         trace = _Trace(
@@ -275,4 +279,4 @@ class _Trace:
 
     def ascent(self, problem: Problem) -> Ascent:
         assert self.best is not None  # callers evaluate at least one acceptable point
-        return Ascent.ending_at(problem.leave_limit(self.best), len(self.points), self.points)
+        return Ascent.ending_at(problem.raised(self.best), len(self.points), self.points)
