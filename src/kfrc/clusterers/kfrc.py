@@ -111,8 +111,9 @@ class KFRC(FuzzyClusterer):
         Smallest λ₁ to accept. None means the τ above which no fuzziness collapses, unless the level is chosen: then
         every m that is considered lies below its critical value, and larger ones are not ruled out.
     standardize : bool, default=True
-        Divide columns by their standard deviation before the search, so that units do not matter. Given bandwidths are
-        in the units of X either way. Tables with levels, blanks or weights are always searched in standard deviations.
+        Divide columns by their standard deviation before the search, so that units do not matter. Columns on one scale,
+        such as pixels, are divided by a common one (``one_scale_``). Given bandwidths are in the units of X either way.
+        Tables with levels, blanks or weights are always searched in standard deviations.
     outliers : {"clip", "keep"}, default="clip"
         ``"clip"``: where values beyond 10 robust deviations from the median of a column rule its standard deviation,
         the column is cut at 5 of them, or at the end of its own tail, and a warning names the values; a column that is
@@ -246,6 +247,9 @@ class KFRC(FuzzyClusterer):
         Why this number was taken: tables of a single group look as grouped; a density judge is believed more than
         mixtures; it has the most evidence; it is the smallest within one standard error of that; or with more clusters
         two of them would not be separated.
+    one_scale_ : bool
+        Whether the columns hold whole numbers between the same two ends, as pixels do. Then an automatic choice lets
+        columns that vary more count more; scaled by hand, they no longer look like that.
     foremost_ : kfrc.foremost.Foremost or None
         Of a table with more than 250 columns: ``columns``, the positions of those that the choice saw,
         ``n_set_aside``, how many it did not see, and ``n_differing``, in how many of all the clusters differ beyond
@@ -288,6 +292,7 @@ class KFRC(FuzzyClusterer):
     cluster_count_reason_: str | None
     outliers_: dict[str, Any] | None
     foremost_: Foremost | None
+    one_scale_: bool
     schema_: Schema | None
     space_: KernelSpace | None
     posterior_memberships_: FloatArray | None
@@ -485,6 +490,7 @@ class KFRC(FuzzyClusterer):
         self.selection_margin_ = None if selection is None else selection.margin
         self.selection_ties_ = None if selection is None else selection.n_ties
         self.opinion_, self.foremost_ = result.opinion, result.foremost
+        self.one_scale_ = result.space is not None and result.space.one_scale
         self.cluster_count_ = None if count is None else count.table()
         self.cluster_count_reason_ = None if count is None else str(count.reason)
         self.posterior_memberships_ = None

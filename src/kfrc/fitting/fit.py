@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from kfrc._numerics import double_center
@@ -209,7 +211,7 @@ def _number_of_clusters(
             counting.judge,
             screen=counting.screen,
             start=settings.descent.proposing,
-            options=settings.tuning.options,
+            options=replace(settings.tuning.options, one_scale=view.one_scale),
             rng=rng,
             progress=progress,
             whole=whole,

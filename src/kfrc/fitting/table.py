@@ -13,6 +13,7 @@ import numpy as np
 from kfrc._validation import find_varying_columns, refuse_constant
 from kfrc.columns import Column, Rows, Schema, Table, on_columns, values_of
 from kfrc.exceptions import MissingRowWarning, OutlierWarning
+from kfrc.fitting.units import have_one_scale
 from kfrc.outliers import (
     FARTHEST,
     Fences,
@@ -46,6 +47,8 @@ class KernelSpace:
         θ in standard deviations.
     types : tuple of Column or None
         What these columns are, with their units; None if all are numbers without blanks.
+    one_scale : bool
+        Whether all columns are on one scale, and ``scale`` is the same for all.
     """
 
     columns: IntArray
@@ -55,6 +58,7 @@ class KernelSpace:
     fences: Fences
     bandwidths: FloatArray
     types: tuple[Column, ...] | None = None
+    one_scale: bool = False
 
     def standardize(self, X: FloatArray) -> Rows:
         """The varying columns in standard units, of numbers or of codes."""
@@ -120,6 +124,9 @@ class TableView:
     standardized : ndarray of shape (n_samples, k) or Table
         Mean zero, standard deviation one; if no scale is needed these are of the bulk only. Columns of any type, blanks
         and weights make it a table.
+    one_scale : bool
+        Whether all columns are on one scale (:func:`kfrc.fitting.units.have_one_scale`): then one is the root mean
+        square of their standard deviations.
     """
 
     columns: IntArray
@@ -130,6 +137,7 @@ class TableView:
     unit: FloatArray
     searched: Rows
     standardized: Rows
+    one_scale: bool = False
 
     @classmethod
     def of(
@@ -161,9 +169,12 @@ class TableView:
         bulk = fences.clip(varying)
         # Given bandwidths do not depend on the unit: a robust one keeps the digits of the other rows.
         mean, scale = mean_and_deviation(bulk if robust_scale else find_fences(bulk).clip(bulk))
+        one_scale = robust_scale and have_one_scale(varying)
+        if one_scale:
+            scale = np.full_like(scale, np.sqrt(np.mean(np.square(scale))))
         standardized = _in_deviations(bulk, mean, scale)
         searched, unit = (standardized, scale) if standardize else (bulk, np.ones_like(scale))
-        return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized)
+        return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized, one_scale)
 
     @classmethod
     def of_types(
@@ -264,8 +275,9 @@ class TableView:
 
     def space(self, log_bandwidths: FloatArray) -> KernelSpace:
         """The rows as a kernel with these log-bandwidths (in standard deviations) sees them."""
+        bandwidths = np.exp(log_bandwidths)
         return KernelSpace(
-            self.columns, self.n_columns, self.mean, self.scale, self.fences, np.exp(log_bandwidths), self.types
+            self.columns, self.n_columns, self.mean, self.scale, self.fences, bandwidths, self.types, self.one_scale
         )
 
 

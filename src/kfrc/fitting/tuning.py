@@ -202,7 +202,7 @@ class Chosen(Tuning):
                 self.judge,
                 screen=self.screen,
                 start=start,
-                options=self.options,
+                options=replace(self.options, one_scale=view.one_scale),
                 rng=rng,
                 progress=progress,
             )

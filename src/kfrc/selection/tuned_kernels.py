@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from kfrc import activity
 from kfrc.bandwidth import BandwidthResult, Optimizer, QuasiNewton, select_bandwidths
 from kfrc.bandwidth.path import bandwidth_path
-from kfrc.columns import Rows, Table, on_columns
+from kfrc.columns import Rows, Table, log_deviations, on_columns
 from kfrc.criteria import Criterion
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import InfeasibleBandwidthError
@@ -64,6 +64,8 @@ class SearchOptions:
     search_samples : int, "auto" or None
         Rows that the starts of a single search see; candidates are few enough rows already.
     n_jobs : int or None
+    one_scale : bool
+        Whether columns that vary more count more, because all are on one scale.
     """
 
     threshold: float | None = None
@@ -74,6 +76,7 @@ class SearchOptions:
     rank: int | None = None
     search_samples: int | str | None = "auto"
     n_jobs: int | None = None
+    one_scale: bool = False
 
     def threshold_for(self, fuzzifiers: Sequence[Fuzzifier], n_clusters: int) -> float:
         """The threshold that was asked for, else the smallest τ of the fuzzifiers; one cluster needs none."""
@@ -220,9 +223,15 @@ def tune_kernels(
         for which, result in found
     ]
     # A given level or threshold leaves no room for another balance.
-    if isinstance(X, Table) and len(levels) > 1 and options.threshold is None:
-        tuned += [kernel.shifted(families[kernel.kernel], shift) for kernel in tuned for shift in _other_balances(X)]
-    return tuned
+    if len(levels) == 1 or not levels or options.threshold is not None:
+        return tuned
+    if isinstance(X, Table):
+        shifts = _other_balances(X)
+        return tuned + [kernel.shifted(families[kernel.kernel], shift) for kernel in tuned for shift in shifts]
+    if not options.one_scale:
+        return tuned
+    deviations = log_deviations(X)
+    return [kernel.shifted(families[kernel.kernel], deviations.mean() - deviations) for kernel in tuned]
 
 
 def _other_balances(table: Table) -> list[FloatArray]:

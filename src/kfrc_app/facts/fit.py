@@ -120,6 +120,11 @@ def remarks(model: FuzzyClusterer, importance: Importance | None = None) -> tupl
                 f"{count(len(set_aside), 'column')} {verbs[0]} set aside by the fit and {verbs[1]} for nothing: "
                 f"{shortened(set_aside)}."
             )
+        if getattr(model, "one_scale_", False):
+            found.append(
+                "All columns are on one scale, so columns that vary more count more; scale them yourself if all should "
+                "count the same."
+            )
         foremost = getattr(model, "foremost_", None)  # models of earlier versions have none
         if foremost is not None:
             found.append(
