@@ -13,6 +13,8 @@ from typer.testing import CliRunner
 
 from kfrc_app.cli import study as verbs
 from kfrc_app.figures.oracle_choices import draw, draw_summary
+from kfrc_app.study.design import StudyGrid, StudyTask
+from kfrc_app.study.store import StudyStore
 from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary, is_summary
 from kfrc_app.study.tables import build_tables, tables_of_summary
 
@@ -97,3 +99,23 @@ def test_seeds_that_are_none_are_refused(text, tmp_path):
     result = CliRunner().invoke(verbs.app, ["run", "synthetic", "--out", str(tmp_path), "--seeds", text])
     assert result.exit_code == 2
     assert "--seeds must be" in result.stderr
+
+
+def test_a_summary_has_complete_seeds_only(records, tmp_path):
+    tasks = [
+        StudyTask("synthetic", f"{dataset:03d}", seed, grid=StudyGrid(n_starts=1))
+        for seed in SEEDS
+        for dataset in (0, 1)
+    ]
+    store = StudyStore.create(tmp_path / "run", tasks, settings={"study": "synthetic", "data": None})
+    for task in tasks[:-1]:
+        of_task = records[records["task"] == task.key]
+        rows = [{k: None if pd.isna(v) else v for k, v in row.items()} for row in of_task.to_dict("records")]
+        store.write(task.key, rows, seconds=2.0)
+    result = CliRunner().invoke(verbs.app, ["summarize", str(tmp_path / "run"), "--out", str(tmp_path / "small")])
+    assert result.exit_code == 0, result.output
+    assert "4 data sets of 2 seed(s)" in result.stdout
+    summary = Summary.read(tmp_path / "small")
+    assert sorted(summary.scores["seed"].unique()) == [1, 2]
+    assert summary.about["n_data_sets"] == 4
+    assert summary.about["hours_of_computing"] == pytest.approx(8 / 3600, abs=0.01)

@@ -159,7 +159,7 @@ def summarize(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder for the summary.", show_default=False)],
 ) -> None:
-    """Reduce a synthetic study to a few small files, from which its tables and figure can be made again."""
+    """Reduce the complete seeds of a synthetic study to a few small files: enough for its tables and figure."""
     from kfrc_app.study.summary import Summary
 
     with _told():
@@ -167,12 +167,17 @@ def summarize(
     if store.settings["study"] != "synthetic":
         _stop("only the synthetic study has a summary: the real one has few records", code=2)
     seconds = store.state().seconds
+    unfinished = {_seed_of(key) for key in store.fingerprints if key not in seconds}
+    records = records[~records["task"].map(_seed_of).isin(unfinished)]
+    if records.empty:
+        _stop("no seed is complete yet; see kfrc study status", code=1)
+    tasks = records["task"].unique()
     about = {
         "settings": {name: value for name, value in store.settings.items() if name != "data"},
         "version": store.version,
-        "n_data_sets": len(seconds),
+        "n_data_sets": len(tasks),
         "n_seeds": int(records["seed"].nunique()),
-        "hours_of_computing": round(sum(seconds.values()) / 3600.0, 2),
+        "hours_of_computing": round(sum(seconds[key] for key in tasks) / 3600.0, 2),
     }
     summary = Summary.of(records, about)
     with _told():
@@ -234,6 +239,11 @@ def figures(folder: Folder) -> None:
             paths = draw_figures(records, study, folder / "figures", data_dir=data_dir)
     for path in paths:
         typer.echo(str(path))
+
+
+def _seed_of(key: str) -> str:
+    """The seed in the key of a task."""
+    return key.rpartition("-")[2]
 
 
 def _seeds(text: str | None) -> list[int] | None:
