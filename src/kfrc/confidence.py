@@ -16,13 +16,13 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from kfrc import activity
+from kfrc._eigenpairs import largest_pairs
 from kfrc._numerics import EIGENVALUE_FLOOR, as_generator, double_center, symmetrize
 from kfrc._validation import as_array, check_data, check_positive_int, check_sample_weight
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.columns import Table, library_of, raw_columns, table_of
 from kfrc.existence import test_existence as one_group_test
 from kfrc.metrics import adjusted_rand_score
-from kfrc.spectrum import leading_pairs
 from kfrc.typing import ArrayLike, BoolArray, FloatArray, IntArray, Progress, RandomStateLike
 
 SHARE_OF_ROWS = 2 / 3
@@ -383,7 +383,7 @@ def _coordinates(model: Any, matrix: FloatArray) -> FloatArray:
         gram = matrix
     else:
         gram = -0.5 * (matrix if isinstance(model, FuzzyClusterer) else np.square(matrix))
-    values, vectors = leading_pairs(double_center(symmetrize(gram)), MAX_COORDINATES)
+    values, vectors = largest_pairs(double_center(symmetrize(gram)), MAX_COORDINATES)
     leading = np.argsort(-values)[:MAX_COORDINATES]
     leading = leading[values[leading] > EIGENVALUE_FLOOR * max(values.max(), 0.0)]
     if len(leading) == 0:

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
+from kfrc._eigenpairs import LANCZOS_TOL, largest_pairs, starting_vectors
 from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE, check_memory
 from kfrc._validation import check_bandwidths, check_data, check_positive_int
 from kfrc.columns import Table
@@ -20,32 +20,11 @@ from kfrc.gram import Gram, gram_family
 from kfrc.kernels import Kernel, SymmetricLowRank
 from kfrc.typing import ArrayLike, FloatArray
 
-_LAPACK_MAX_SIZE = 100
-"""Up to here LAPACK finds a few pairs of a matrix faster than Lanczos."""
-
-_FULL_SPECTRUM_MAX_SIZE = 24
-"""Up to here all pairs cost less than the bookkeeping for a few."""
-
 _FORMED_MAX_SAMPLES = 300
 """Up to here F is formed; beyond it Lanczos uses products with K."""
 
-_FULL_MAX_SIZE = 500
-"""Up to here all eigenvalues of a matrix are computed when only its two extreme ones are wanted."""
-
-_ALL_PAIRS_MAX_SIZE = 1000
-"""Up to this size LAPACK finds all eigenpairs in a fraction of a second."""
-
-_LANCZOS_RESTARTS = 30
-"""Restarts after which LAPACK takes over: ten are many unless the spectrum is flat."""
-
 _DUAL_FROM = 4
 """Features per row from which on the n × n problem is solved instead of the r × r one: it is sixteen times smaller."""
-
-_LANCZOS_TOL = 1e-10
-"""Relative residual of Lanczos: eigenvalues err by its square, gradients by it over the gap."""
-
-_START_SEED = 20260
-"""Seed of the Lanczos starting vector when no warm start is given: results do not depend on global state."""
 
 
 @dataclass(frozen=True)
@@ -211,30 +190,6 @@ def spectrum_of(gram: Gram, n_eigenvalues: int, *, warm_start: Spectrum | None =
     return Spectrum(np.clip(values, 0.0, 1.0), vectors, diagonal, row_weights=gram.weights)
 
 
-def extreme_eigenvalues(M: FloatArray) -> tuple[float, float]:
-    """Smallest and largest eigenvalue of a symmetric matrix."""
-    if len(M) <= _FULL_MAX_SIZE:
-        values = np.linalg.eigvalsh(M)
-        return float(values[0]), float(values[-1])
-    start = np.random.default_rng(_START_SEED).standard_normal(len(M))
-    values = eigsh(M, k=2, which="BE", v0=start, tol=1e-6, return_eigenvectors=False)
-    return float(values.min()), float(values.max())
-
-
-def leading_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
-    """The largest eigenvalues of a symmetric matrix, ascending, and their eigenvectors, of shape (n, n_pairs).
-
-    All eigenpairs of thousands of rows are one call of many seconds, which no interrupt can end.
-    """
-    if len(M) <= max(_ALL_PAIRS_MAX_SIZE, n_pairs + 1):
-        values, vectors = np.linalg.eigh(M)
-        return values[-n_pairs:], vectors[:, -n_pairs:]
-    start = np.random.default_rng(_START_SEED).standard_normal(len(M))
-    values, vectors = eigsh(M, k=n_pairs, which="LA", v0=start, tol=_LANCZOS_TOL)
-    order = np.argsort(values)
-    return values[order], vectors[:, order]
-
-
 def _floored(diagonal: FloatArray, gram: Gram) -> FloatArray:
     scale = float(gram.mean(diagonal))
     if not scale > 0:
@@ -259,7 +214,7 @@ def _pairs_from_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: int) -
         if totals is not None:
             A /= np.sqrt(totals)
         inner = inner + A.T @ A
-    values, small = _largest_pairs(np.asarray(inner), n_eigenvalues)
+    values, small = largest_pairs(np.asarray(inner), n_eigenvalues)
     # Beyond the rank of F the eigenvalue is zero and any orthonormal completion is an eigenvector.
     n_positive = int((values > n_samples * np.finfo(float).eps * values[0]).sum())
     small = small[:, :n_positive] / np.sqrt(values[:n_positive])
@@ -286,7 +241,7 @@ def _pairs_from_many_features(gram: Gram, diagonal: FloatArray, n_eigenvalues: i
     assert A is not None  # there are rows
     if totals is not None:
         A /= np.sqrt(totals)
-    return _largest_pairs(A @ A.T, n_eigenvalues)
+    return largest_pairs(A @ A.T, n_eigenvalues)
 
 
 def _row_scale(gram: Gram, diagonal: FloatArray) -> FloatArray:
@@ -296,43 +251,11 @@ def _row_scale(gram: Gram, diagonal: FloatArray) -> FloatArray:
     return scale if gram.weights is None else scale * np.sqrt(gram.weights)
 
 
-def _largest_pairs(M: FloatArray, n_pairs: int, warm_start: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Largest eigenpairs of a symmetric matrix in memory, descending."""
-    size = len(M)
-    n_pairs = min(n_pairs, size)
-    if size <= _LAPACK_MAX_SIZE or n_pairs >= size - 1:
-        return _lapack_pairs(M, n_pairs)
-    start = np.random.default_rng(_START_SEED).standard_normal(size) if warm_start is None else warm_start
-    try:
-        values, vectors = eigsh(M, k=n_pairs, which="LA", v0=start, tol=_LANCZOS_TOL, maxiter=_LANCZOS_RESTARTS)
-    except ArpackError:
-        values = np.empty(0)
-    if len(values) < n_pairs:
-        # A flat spectrum (tiny bandwidths) has nothing to converge to, a spectrum of few values stops Lanczos early.
-        return _lapack_pairs(M, n_pairs)
-    order = np.argsort(values)[::-1]
-    return values[order], vectors[:, order]
-
-
-def _lapack_pairs(M: FloatArray, n_pairs: int) -> tuple[FloatArray, FloatArray]:
-    size = len(M)
-    values = np.empty(0)
-    if size > _FULL_SPECTRUM_MAX_SIZE:
-        try:
-            values, vectors = eigh(M, subset_by_index=[size - n_pairs, size - 1], check_finite=False)
-        except np.linalg.LinAlgError:
-            values = np.empty(0)
-    if len(values) < n_pairs:
-        # LAPACK's subset driver fails on, or loses eigenvalues of, a (nearly) flat spectrum; the full one does not.
-        values, vectors = np.linalg.eigh(M)
-    return values[: -n_pairs - 1 : -1], vectors[:, : -n_pairs - 1 : -1]
-
-
 def _null_vectors(gram: Gram, scale: FloatArray, n_vectors: int) -> FloatArray:
     """Orthonormal vectors orthogonal to the range of A = scale ∘ Φ; only tiny ranks ever ask for them."""
     totals = np.ones(1) if gram.feature_totals is None else gram.feature_totals
     A = np.vstack([features * scale[rows, None] / np.sqrt(totals) for rows, features in _blocks(gram)])
-    guess = np.random.default_rng(_START_SEED).standard_normal((gram.n_samples, n_vectors))
+    guess = starting_vectors((gram.n_samples, n_vectors))
     guess -= A @ np.linalg.lstsq(A, guess, rcond=None)[0]
     return np.linalg.qr(guess)[0]
 
@@ -353,7 +276,7 @@ def _pairs_of_formed(
     F -= (means - gram.mean(means))[:, None]
     F *= scale
     F *= (scale / gram.total)[:, None]
-    return _largest_pairs(F, n_eigenvalues, None if warm_start is None else warm_start.eigenvectors.sum(axis=1))
+    return largest_pairs(F, n_eigenvalues, None if warm_start is None else warm_start.eigenvectors.sum(axis=1))
 
 
 def _pairs_by_lanczos(
@@ -372,13 +295,10 @@ def _pairs_by_lanczos(
         return z
 
     operator = LinearOperator((n_samples, n_samples), matvec=apply, dtype=np.float64)
-    if warm_start is not None:
-        start = warm_start.eigenvectors.sum(axis=1)
-    else:
-        start = np.random.default_rng(_START_SEED).standard_normal(n_samples)
+    start = starting_vectors(n_samples) if warm_start is None else warm_start.eigenvectors.sum(axis=1)
     n_vectors = min(n_samples - 1, max(2 * n_eigenvalues + 1, 20))
     try:
-        values, vectors = eigsh(operator, k=n_eigenvalues, which="LA", v0=start, ncv=n_vectors, tol=_LANCZOS_TOL)
+        values, vectors = eigsh(operator, k=n_eigenvalues, which="LA", v0=start, ncv=n_vectors, tol=LANCZOS_TOL)
     except ArpackError:
         values = np.empty(0)
     if len(values) < n_eigenvalues:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kfrc._eigenpairs import extreme_eigenvalues
 from kfrc._numerics import double_center
 from kfrc._threads import threads_for
 from kfrc._validation import check_bandwidths, check_memberships, check_square
@@ -33,7 +34,7 @@ from kfrc.relational import (
 from kfrc.selection import ClusterCount, count_clusters
 from kfrc.selection.relations import count_relation
 from kfrc.selection.wide import set_columns_aside
-from kfrc.spectrum import extreme_eigenvalues, spectrum_of
+from kfrc.spectrum import spectrum_of
 from kfrc.typing import FloatArray, Progress
 
 _INDEFINITE_TOL = 1e-8

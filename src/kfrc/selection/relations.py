@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kfrc._eigenpairs import largest_pairs
 from kfrc._numerics import double_center
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.existence import test_existence
@@ -11,7 +12,7 @@ from kfrc.gram import DenseGram
 from kfrc.metrics import adjusted_rand_score
 from kfrc.relational import Spectral
 from kfrc.selection.count import ClusterCount
-from kfrc.spectrum import leading_pairs, spectrum_of
+from kfrc.spectrum import spectrum_of
 from kfrc.typing import FloatArray
 
 _N_HALVES = 8
@@ -85,8 +86,7 @@ def _labels(K: FloatArray, n_clusters: int, rng: np.random.Generator) -> FloatAr
 
 def _coordinates(K: FloatArray) -> FloatArray:
     """Leading principal coordinates of the samples."""
-    values, vectors = leading_pairs(double_center(K), _MAX_COORDINATES)
-    n_kept = min(_MAX_COORDINATES, max(1, int((values > 1e-9 * values[-1]).sum())))
-    leading = slice(len(values) - n_kept, None)
-    coordinates: FloatArray = vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0.0))
+    values, vectors = largest_pairs(double_center(K), _MAX_COORDINATES)
+    n_kept = max(1, int((values > 1e-9 * values[0]).sum()))
+    coordinates: FloatArray = vectors[:, :n_kept] * np.sqrt(np.maximum(values[:n_kept], 0.0))
     return coordinates
