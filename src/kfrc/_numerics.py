@@ -124,11 +124,10 @@ def clear_rounding(distances: FloatArray, own: FloatArray | float, centers: Floa
     of a row does.
     """
     sizes, found = np.abs(np.atleast_1d(own)), np.isfinite(centers)
-    largest = float(
-        distances[:, found].max(initial=0.0) + sizes.max(initial=0.0) + np.abs(centers[found]).max(initial=0.0)
-    )
+    known, norms = (distances, centers) if found.all() else (distances[:, found], centers[found])
+    largest = float(known.max(initial=0.0) + sizes.max(initial=0.0) + np.abs(norms).max(initial=0.0))
     if distances.min(initial=np.inf) <= RESOLUTION * largest:  # rare, and one look is cheaper than all the bounds
-        sizes = sizes + distances[:, found].max(axis=1, initial=0.0)
+        sizes = sizes + known.max(axis=1, initial=0.0)
         for i in np.flatnonzero(found):
             column = distances[:, i]
             column[np.abs(column) <= RESOLUTION * (sizes + abs(centers[i]))] = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from kfrc._general_step import SlopeCurve, general_memberships, invert
-from kfrc._membership_step import active_prefix, solve_rows
+from kfrc._membership_step import in_ascending_order, solve_rows
 from kfrc._numerics import Interval
 from kfrc._registry import Registered
 from kfrc.typing import FloatArray
@@ -64,8 +64,6 @@ class Fuzzifier(Registered, ABC):
 
     m: float = 2.0
     m_range: ClassVar[Interval] = Interval(1, math.inf)
-    _needs_order: ClassVar[bool] = True
-    """Whether the membership step wants rows sorted; only where all clusters are always active it does not."""
 
     def __post_init__(self) -> None:
         if isinstance(self.m, bool) or not isinstance(self.m, (int, float, np.integer, np.floating)):
@@ -112,11 +110,12 @@ class Fuzzifier(Registered, ABC):
         U : ndarray of shape (n_samples, n_clusters)
             Rows sum to one. A row with zeros in ``distances`` is shared equally among those clusters.
         """
-        return solve_rows(distances, self._positive_memberships, ordered=self._needs_order)
+        return solve_rows(distances, self._positive_memberships)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        """Membership step for rows sorted ascending whose first entry is 1: here from t′ and t″ alone."""
-        return general_memberships(SlopeCurve.of(self.derivative, self.second_derivative), distances)
+        """Membership step for rows whose smallest entry is 1: here from t′ and t″ alone."""
+        curve = SlopeCurve.of(self.derivative, self.second_derivative)
+        return in_ascending_order(distances, lambda ascending: general_memberships(curve, ascending))
 
     def costs(self, distances: FloatArray) -> FloatArray:
         """What a unit of weight costs at these squared distances: just them, unless clusters have scales."""
@@ -219,7 +218,6 @@ class Power(Fuzzifier, name="power"):
 
     m: float = 2.0
     m_range: ClassVar[Interval] = Interval(1, math.inf)
-    _needs_order: ClassVar[bool] = False
 
     def value(self, u: Any) -> Any:  # noqa: D102
         return u**self.m
@@ -281,12 +279,11 @@ class Exponential(Fuzzifier, name="exponential"):
         return np.clip(1.0 + log_ratio / self.m, 0.0, 1.0)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
+        # With the k nearest clusters the level is l_k = (m + Σ_{i≤k} log A_i) / k, and the k-th of them belongs there
+        # if log A_k < l_k, which is where l_k < l_{k−1}: the right level is the lowest.
         logs = np.log(distances)
-        counts = np.arange(1, logs.shape[1] + 1)
-        levels = (self.m + np.cumsum(logs, axis=1)) / counts
-        active = active_prefix(logs < levels)
-        level = np.take_along_axis(levels, active[:, None] - 1, axis=1)
-        return np.where(counts <= active[:, None], (level - logs) / self.m, 0.0)
+        levels = (self.m + np.sort(logs, axis=1).cumsum(axis=1)) / np.arange(1, logs.shape[1] + 1)
+        return np.maximum((levels.min(axis=1, keepdims=True) - logs) / self.m, 0.0)
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
         return -math.expm1(-self.m / n_clusters) / 2
@@ -326,13 +323,12 @@ class Quadratic(Fuzzifier, name="quadratic"):
         return np.clip((np.asarray(slope, dtype=np.float64) - (1.0 - self.m)) / (2.0 * self.m), 0.0, 1.0)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        inverses = 1.0 / distances
+        # With the k nearest clusters the multiplier is μ_k = (2m + k (1 − m)) / Σ_{i≤k} 1/A_i, and the k-th of them
+        # belongs there if μ_k / A_k > 1 − m, which is where μ_k < μ_{k−1}: the right multiplier is the smallest.
         counts = np.arange(1, distances.shape[1] + 1)
-        multipliers = (2.0 * self.m + counts * (1.0 - self.m)) / np.cumsum(inverses, axis=1)
-        active = active_prefix(multipliers * inverses > 1.0 - self.m)
-        multiplier = np.take_along_axis(multipliers, active[:, None] - 1, axis=1)
-        U = (multiplier * inverses - (1.0 - self.m)) / (2.0 * self.m)
-        return np.where(counts <= active[:, None], U, 0.0)
+        sums = (1.0 / np.sort(distances, axis=1)).cumsum(axis=1)
+        multiplier = ((2.0 * self.m + counts * (1.0 - self.m)) / sums).min(axis=1, keepdims=True)
+        return np.maximum((multiplier / distances - (1.0 - self.m)) / (2.0 * self.m), 0.0)
 
 
 @dataclass(frozen=True)
@@ -367,17 +363,14 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
         return -np.expm1(np.log(slope) * (-self.m / (self.m - 1.0)))
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        # With a = A^e, e = m/(m−1), a sample keeps the k nearest with (k−1) a_k < Σ_{l≤k} a_l. An a beyond the range of
-        # numbers, as m approaches 1, belongs to a membership below 10⁻³⁰⁰.
+        # With a = A^e, e = m/(m−1), a sample keeps the k nearest with (k−1) a_k < Σ_{l≤k} a_l, which is where
+        # (k−1) / Σ_{l≤k} a_l rises with k: the right k is where that is largest.
         powers = np.exp(self.m / (self.m - 1.0) * np.log(distances))
-        sums = np.cumsum(powers, axis=1)
-        before = np.arange(distances.shape[1])
-        last = active_prefix(before * powers < sums) - 1
-        total = sums[np.arange(len(sums)), last]
-        with np.errstate(invalid="ignore"):  # zero times such an a
-            # Divided last: a membership of zero then comes out as zero.
-            U = 1.0 - powers * last[:, None] / total[:, None]
-        return np.where(before <= last[:, None], U, 0.0)
+        sums = np.sort(powers, axis=1).cumsum(axis=1)
+        last = (np.arange(distances.shape[1]) / sums).argmax(axis=1)[:, None]
+        # Divided last: a membership of zero then comes out as zero. An a beyond the range of numbers, as m approaches
+        # 1, belongs to a membership below 10⁻³⁰⁰, also where it is multiplied by zero.
+        return np.fmax(1.0 - powers * last / np.take_along_axis(sums, last, axis=1), 0.0)
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
         return (self.m - 1.0) / 2.0 * math.expm1(-math.log1p(-1.0 / n_clusters) / self.m)

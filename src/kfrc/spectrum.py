@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -315,8 +315,8 @@ def average_over_ties(weights: FloatArray, eigenvalues: FloatArray) -> FloatArra
     return averaged
 
 
-def _tied_groups(eigenvalues: FloatArray) -> Sequence[slice]:
-    tolerance = EIGENVALUE_TIE * max(float(eigenvalues[0]), np.finfo(float).tiny)
-    cuts = np.flatnonzero(-np.diff(eigenvalues) > tolerance) + 1
-    edges = [0, *cuts.tolist(), len(eigenvalues)]
-    return [slice(low, high) for low, high in pairwise(edges) if high - low > 1]
+def _tied_groups(eigenvalues: FloatArray) -> list[slice]:
+    values = eigenvalues.tolist()  # a few numbers: plain ones are faster
+    tolerance = EIGENVALUE_TIE * max(values[0], np.finfo(float).tiny)
+    cuts = [k for k in range(1, len(values)) if values[k - 1] - values[k] > tolerance]
+    return [slice(low, high) for low, high in pairwise([0, *cuts, len(values)]) if high - low > 1]

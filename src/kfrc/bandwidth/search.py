@@ -159,7 +159,7 @@ def select_bandwidths(
             progress(f"bandwidth search {len(found)}/{len(distinct)}")
     by_start = dict(zip(distinct, found, strict=True))
     candidates = tuple(by_start.get(k) or _repeated(explored, k, by_start[source]) for k, source in enumerate(sources))
-    result = _choose(visible, candidates, n_clusters, threshold)
+    result = _choose(visible, candidates, n_clusters, threshold, relaxed)
     if subset is not None:
         result = _refine(space, result, n_clusters, criterion)
     if space.family.resolves(result.bandwidths):
@@ -262,7 +262,11 @@ def _repeated(explored: Exploration, k: int, candidate: SearchRun) -> SearchRun:
 
 
 def _choose(
-    space: SearchSpace, candidates: tuple[SearchRun, ...], n_clusters: int, threshold: float
+    space: SearchSpace,
+    candidates: tuple[SearchRun, ...],
+    n_clusters: int,
+    threshold: float,
+    relaxed: BandwidthResult | None = None,
 ) -> BandwidthResult:
     best = int(np.argmax([candidate.criterion_value for candidate in candidates]))
     chosen = candidates[best]
@@ -275,6 +279,14 @@ def _choose(
             f"accept m below the critical value by asking for threshold <= {reached:.4f}",
             best_eigenvalue=reached,
             threshold=threshold,
+        )
+    if relaxed is not None and np.array_equal(chosen.log_bandwidths, relaxed.log_bandwidths):
+        return replace(
+            relaxed,
+            threshold=threshold,
+            candidates=candidates,
+            best=best,
+            n_evaluations=sum(candidate.n_evaluations for candidate in candidates),
         )
     eigenvalues = chosen.eigenvalues[:n_clusters]
     if space.optimizer.ends_in_limit:

@@ -224,18 +224,20 @@ def _evaluate(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> _Sta
     weights = t.value(U) if row_weights is None else t.value(U) * row_weights[:, None]
     masses = weights.sum(axis=0)
     empty = masses <= 0
-    prototypes = weights / np.where(empty, 1.0, masses)
+    some_empty = bool(empty.any())
+    prototypes = weights / (np.where(empty, 1.0, masses) if some_empty else masses)
     distances, squared_norms = dissimilarity.center_distances(prototypes)
     rule = t.adapted(U, distances, row_weights)
     penalty = rule.penalty(U, row_weights)
     objective = float(np.einsum("ji,ji->", weights, rule.costs(distances))) + penalty
     # A penalty of either sign can make the objective small, but not its rounding.
     slack = DESCENT_TOL * (abs(objective) + abs(penalty))
-    occupied = distances[:, ~empty] if empty.any() else distances
+    occupied = distances[:, ~empty] if some_empty else distances
     smallest = float(occupied.min())
     negative = smallest < 0 and bool(smallest < -_NEGATIVE_TOL * np.abs(occupied).mean())
-    np.maximum(distances, 0.0, out=distances)
-    if empty.any():
+    if smallest < 0 or some_empty:
+        np.maximum(distances, 0.0, out=distances)
+    if some_empty:
         _reseed(dissimilarity, weights, empty, prototypes, squared_norms, distances)
     return _State(U, prototypes, squared_norms, distances, objective, negative, rule, slack)
 
