@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -80,9 +81,12 @@ class Exploration:
 
     def earliest_alike(self, k: int) -> int:
         """The first start that led to the same kernel as start k: what follows from there need not be done twice."""
-        scale = self.space.log_scale
-        end = self.ascents[k].log_bandwidths - scale
-        return next(i for i, ascent in enumerate(self.ascents) if is_same_kernel(ascent.log_bandwidths - scale, end))
+        return self._earliest[k]
+
+    @cached_property
+    def _earliest(self) -> list[int]:
+        ends = [ascent.log_bandwidths - self.space.log_scale for ascent in self.ascents]
+        return [next(i for i, earlier in enumerate(ends) if is_same_kernel(earlier, end)) for end in ends]
 
 
 def is_same_kernel(levels: FloatArray, others: FloatArray) -> bool:

@@ -87,14 +87,15 @@ def box_for(problem: Problem) -> Box:
     """The box of a problem.
 
     With bounds on the level l and anisotropy α, log θ − log σ̄ = t + log α · u with t in a range and u in [0, 1]^p;
-    α = 1 leaves t alone, α = ∞ puts a box on log θ itself, and a fixed level removes t and the mean of u.
+    α = 1 leaves t alone, and not even that where the linear kernel has taken over, for which no level matters; α = ∞
+    puts a box on log θ itself, and a fixed level removes t and the mean of u.
     """
     center = float(problem.log_scale.mean())
     low, high = problem.level_bounds
     spread = math.log(problem.max_anisotropy)
     n_features = len(problem.log_scale)
-    if low == high:
-        return _fixed_level(center + low, min(spread, _WIDEST_SPREAD), n_features)
+    if low == high or (spread == 0 and problem.in_limit):
+        return _fixed_level(center + high, min(spread, _WIDEST_SPREAD), n_features)
     if spread == 0:
         return Box(
             center,

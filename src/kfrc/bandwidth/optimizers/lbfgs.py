@@ -238,7 +238,9 @@ class _Trace:
     weights: Callable[[Evaluation], FloatArray] | None = None
     best: Evaluation | None = None
     points: list[tuple[FloatArray, float]] = field(default_factory=list)
+    _best_value: float = -np.inf
     _x: FloatArray | None = None
+    _value: float = -np.inf
     _evaluation: Evaluation | None = None
     _gradients: FloatArray | None = None
 
@@ -246,11 +248,11 @@ class _Trace:
         if self._x is None or self._evaluation is None or not np.array_equal(x, self._x):
             evaluation = self.evaluate(self.box.log_bandwidths(x))
             self._x, self._evaluation, self._gradients = x.copy(), evaluation, None
-            value = self.value(evaluation)
-            self.points.append((evaluation.log_bandwidths, value))
+            self._value = self.value(evaluation)
+            self.points.append((evaluation.log_bandwidths, self._value))
             # A constrained solver may end outside the constraint: remember the best point that is inside.
-            if self.accepts(evaluation) and (self.best is None or value > self.value(self.best)):
-                self.best = evaluation
+            if self.accepts(evaluation) and (self.best is None or self._value > self._best_value):
+                self.best, self._best_value = evaluation, self._value
         return self._evaluation
 
     def _all_gradients(self, x: FloatArray) -> FloatArray:
@@ -266,7 +268,8 @@ class _Trace:
         self.best = self._x = None
 
     def negative_value(self, x: FloatArray) -> float:
-        return -self.value(self.at(x))
+        self.at(x)
+        return -self._value
 
     def negative_gradient(self, x: FloatArray) -> FloatArray:
         return -self._all_gradients(x)[-1]
