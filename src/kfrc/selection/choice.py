@@ -55,6 +55,9 @@ _NEAR = 0.01
 """Candidates begin at the opinion, so that further iterations take most of them away from it. One whose agreement after
 a first look is behind the best by more than this is left there."""
 
+_IN_REACH = 0.1
+"""Sizes are given to kernels whose usual memberships are behind the best by no more than this: they add less."""
+
 _SAME_OPINION = 0.9
 """Frobenius ARI above which two opinions are about the same partition."""
 
@@ -214,6 +217,7 @@ def choose(
     candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, posterior)
     candidates, scores = _compared(candidates, best.opinion)
     if scores.max() < _GATE and grid.may_weigh_sizes and found is None:
+        kernels = _in_reach(candidates, scores)
         candidates, scores = _compared(candidates + solve_with_sizes(kernels, posterior), best.opinion)
         if (
             scores.max() < _FAR
@@ -273,6 +277,12 @@ def _compared(candidates: list[Candidate], opinion: Opinion) -> tuple[list[Candi
             scores[k] = _agreement(opinion.posterior, further.memberships)
         open_[near] = False
     return candidates, scores
+
+
+def _in_reach(candidates: Sequence[Candidate], scores: FloatArray) -> list[TunedKernel]:
+    """Kernels of the candidates that are not far behind the best, each once."""
+    near = [c.tuned for c, score in zip(candidates, scores, strict=True) if score >= scores.max() - _IN_REACH]
+    return list({id(tuned): tuned for tuned in near}.values())
 
 
 def _scores(candidates: Sequence[Candidate], opinion: Opinion) -> FloatArray:

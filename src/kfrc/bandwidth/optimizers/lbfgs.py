@@ -77,7 +77,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
 
     def for_candidates(self) -> Optimizer:
         """A coarser one: candidates are only compared, and the chosen one is reported with the values it has."""
-        return replace(self, tol=1e-5, warm_up=5, max_iter=50)
+        return replace(self, tol=1e-3, warm_up=5, max_iter=50)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:  # noqa: D102
