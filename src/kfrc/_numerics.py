@@ -46,6 +46,10 @@ SAME_PLACE = RESOLUTION**2 / CANCELLATION
 BLOCK_ELEMENTS = 1 << 17
 """Elements of one row block (1 MiB of float64): large enough for BLAS, small enough for a level-2 cache."""
 
+FEW_ROWS, FEW_COLUMNS = 500, 20
+"""Tables with no more of one or of the other are fitted without shortcuts: that takes a second or so, and what is
+published of them was computed that way."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -212,3 +216,8 @@ def available_memory() -> float:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, AttributeError):
         return math.inf
+
+
+def is_large_table(n_samples: int, n_features: int) -> bool:
+    """Whether a table is so long and so wide that a fit takes shortcuts which are not exact to rounding."""
+    return n_samples > FEW_ROWS and n_features > FEW_COLUMNS

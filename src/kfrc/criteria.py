@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,9 @@ class Criterion(Registered, ABC):
     {'sum': 0.75, 'gap': 0.125}
     """
 
+    rises_to_limit: ClassVar[bool] = False
+    """Whether it rises as all bandwidths grow together, so that its supremum is at the linear kernel."""
+
     def n_eigenvalues(self, n_clusters: int) -> int:
         """How many leading eigenvalues are worth computing: those used, and the next, so that a tie is seen."""
         return n_clusters
@@ -43,6 +46,8 @@ class Criterion(Registered, ABC):
 class EigenvalueSum(Criterion, name="sum"):
     """Σ_{i<c} λ_i: the share of variance in the c − 1 directions that can separate c clusters."""
 
+    rises_to_limit: ClassVar[bool] = True
+
     def value(self, eigenvalues: FloatArray, n_clusters: int) -> Any:  # noqa: D102
         return eigenvalues[: n_clusters - 1].sum()
 
@@ -55,6 +60,8 @@ class EigenvalueSum(Criterion, name="sum"):
 @dataclass(frozen=True)
 class SumOfLogs(Criterion, name="log_sum"):
     """Σ_{i<c} log λ_i: the logarithm of the generalized variance (the paper's "log-sum")."""
+
+    rises_to_limit: ClassVar[bool] = True
 
     def value(self, eigenvalues: FloatArray, n_clusters: int) -> Any:  # noqa: D102
         return np.log(np.maximum(eigenvalues[: n_clusters - 1], EIGENVALUE_FLOOR)).sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,9 +14,10 @@ from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._validation import check_data, check_number, check_positive_int
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
-from kfrc.bandwidth.problem import Problem
+from kfrc.bandwidth.problem import NEAR_LIMIT, Problem, at_highest_level
 from kfrc.bandwidth.projections import project_anisotropy, project_level
 from kfrc.columns import Rows, Table, log_deviations
+from kfrc.criteria import Criterion
 from kfrc.gram import GramFamily, gram_family
 from kfrc.kernels import Kernel
 from kfrc.typing import ArrayLike, FloatArray, IntArray, RandomStateLike
@@ -25,6 +27,10 @@ _SAME_END = 1e-3
 
 _START_SPREAD = 0.5
 """Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
+
+_APPROACH_ROWS, _APPROACH_TOL, _APPROACH_LEVEL = 500, 1e-3, 1.0
+"""What the first steps towards the limit see: rows, accuracy of Gram matrices, and the level in standard deviations,
+where a kernel tells clusters apart and its rank is a third of that at zero."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,34 @@ class SearchSpace:
         """The same search on some of the rows."""
         X = self.X[rows]
         return replace(self, X=X, family=gram_family(X, self.family.kernel, approximation, rank))
+
+    def in_limit(self, criterion: Criterion, n_clusters: int, rng: np.random.Generator) -> SearchSpace | None:
+        """The search where the kernel is the linear one, or None if there is no such place or no need.
+
+        For the linear kernel a column of noise is as good as one with clusters until both are seen with others, so the
+        starts are what a few short steps with the kernel that was asked for make of them: at a level where it sees
+        clusters, on some of the rows.
+        """
+        optimizer, (low, high) = self.optimizer.from_limit(*self.X.shape), self.level_bounds
+        if optimizer is None or isinstance(self.X, Table) or not math.log(self.max_anisotropy) < high - low:
+            return None
+        raised = [at_highest_level(start, self.log_scale, high) for start in self.starts]
+        if any(self.family.linear_limit(np.exp(start), NEAR_LIMIT) is None for start in raised):
+            return None
+        n_rows = len(self.X)
+        rows = np.sort(rng.choice(n_rows, min(n_rows, _APPROACH_ROWS), replace=False))
+        family = gram_family(self.X[rows], self.family.kernel, tol=_APPROACH_TOL)
+        seen = replace(self, X=self.X[rows], family=family)
+        starts = []
+        for start in self.starts:
+            clear = start + float((self.log_scale - start).mean()) + _APPROACH_LEVEL
+            near = self.optimizer.approach(seen.problem(n_clusters), criterion, clear)
+            starts.append(at_highest_level(near, self.log_scale, high))
+        return replace(self, optimizer=optimizer, starts=tuple(starts))
+
+    def refining_limit(self) -> SearchSpace:
+        """The space in which the best end of a search :meth:`in_limit` is refined."""
+        return replace(self, optimizer=self.optimizer.refines_limit())
 
     def problem(self, n_clusters: int) -> Problem:
         """The optimization problem, with its own evaluation counter and warm starts."""

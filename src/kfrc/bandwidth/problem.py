@@ -15,7 +15,7 @@ from kfrc.gram import FactoredGrams, GramFamily
 from kfrc.spectrum import Spectrum, spectrum_of
 from kfrc.typing import FloatArray
 
-_NEAR_LIMIT = 0.05
+NEAR_LIMIT = 0.05
 """Distance from the linear kernel over the whole range of the rows from which on an ascent follows the linear one. Most
 rows are far closer than the range is wide, and what counts is where the ascent leads, which is the limit itself."""
 
@@ -72,7 +72,7 @@ class Problem:
         Without a bound on the ratios of bandwidths it never does: one of them can leave the limit again.
         """
         bounded = math.log(self.max_anisotropy) < self.level_bounds[1] - self.level_bounds[0]
-        limit = self.family.linear_limit(np.exp(log_bandwidths), _NEAR_LIMIT) if bounded else None
+        limit = self.family.linear_limit(np.exp(log_bandwidths), NEAR_LIMIT) if bounded else None
         if limit is not None:
             self.family, self.in_limit, self._last = limit, True, None
         return self.in_limit
@@ -82,8 +82,7 @@ class Problem:
         low, high = self.level_bounds
         if not self.in_limit or low == high:
             return end
-        rise = float(self.log_scale.mean()) + high - float(end.log_bandwidths.max())
-        return self.evaluate(end.log_bandwidths + rise, len(end.eigenvalues))
+        return self.evaluate(at_highest_level(end.log_bandwidths, self.log_scale, high), len(end.eigenvalues))
 
     def criterion_value(self, criterion: Criterion, evaluation: Evaluation) -> float:
         """𝒬 at an evaluation."""
@@ -92,6 +91,12 @@ class Problem:
     def criterion_weights(self, criterion: Criterion, evaluation: Evaluation) -> FloatArray:
         """∂𝒬/∂λ_i at an evaluation."""
         return criterion.gradient(evaluation.eigenvalues, self.n_clusters)
+
+
+def at_highest_level(log_bandwidths: FloatArray, log_scale: FloatArray, highest: float) -> FloatArray:
+    """The same ratios, with the largest bandwidth where an upper bound on the level has it."""
+    rise = float(log_scale.mean()) + highest - float(log_bandwidths.max())
+    return log_bandwidths + rise
 
 
 def is_feasible(evaluation: Evaluation, threshold: float) -> bool:

@@ -132,8 +132,13 @@ def select_bandwidths(
             random_state=rng,
             **optimizer_options,
         )
+        refined = space
+        if criterion.rises_to_limit:
+            n_clusters = check_n_clusters(n_clusters, len(space.X))
+            limit = space.in_limit(criterion, n_clusters, rng)
+            space, refined = (space, space) if limit is None else (limit, space.refining_limit())
     else:
-        space = exploration.space
+        space = refined = exploration.space
         if np.shape(X) != space.X.shape:
             raise ValueError(f"X has shape {np.shape(X)}, but the exploration was made on {space.X.shape}")
     n_clusters = check_n_clusters(n_clusters, len(space.X))
@@ -160,8 +165,8 @@ def select_bandwidths(
     by_start = dict(zip(distinct, found, strict=True))
     candidates = tuple(by_start.get(k) or _repeated(explored, k, by_start[source]) for k, source in enumerate(sources))
     result = _choose(visible, candidates, n_clusters, threshold, relaxed)
-    if subset is not None:
-        result = _refine(space, result, n_clusters, criterion)
+    if subset is not None or refined is not space:
+        result = _refine(refined, result, n_clusters, criterion)
     if space.family.resolves(result.bandwidths):
         return result
     return replace(result, approximation_error=space.family.at(result.bandwidths).approximation_error)

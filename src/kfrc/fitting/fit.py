@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from kfrc._eigenpairs import extreme_eigenvalues
-from kfrc._numerics import double_center
+from kfrc._numerics import double_center, is_large_table
 from kfrc._threads import threads_for
 from kfrc._validation import check_bandwidths, check_memberships, check_square
 from kfrc.bandwidth.search import is_linear_limit
@@ -28,6 +28,7 @@ from kfrc.relational import (
     Start,
     evaluate_partition,
     in_order_of_appearance,
+    race,
     resolve_start,
     solve_relational,
 )
@@ -72,12 +73,16 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
     options, space = settings.tuning.options, view.space(tuned.log_bandwidths)
     gram = gram_family(view.standardized, tuned.kernel, options.approximation, options.rank).at(space.bandwidths)
     eigenvalues = spectrum_of(gram, n_clusters).eigenvalues
-    dissimilarity = Dissimilarity(gram)
+    dissimilarity, n_columns = Dissimilarity(gram), len(view.columns)
     if tuned.memberships is None or start.keeps_numbering:
-        solution = _cluster(dissimilarity, n_clusters, tuned.fuzzifier, start, settings.descent, rng, progress)
+        solution = _cluster(
+            dissimilarity, n_clusters, tuned.fuzzifier, start, settings.descent, rng, progress, n_columns
+        )
     else:
         continued = Given(tuned.memberships)
-        solution = _cluster(dissimilarity, n_clusters, tuned.fuzzifier, continued, settings.descent, rng, progress)
+        solution = _cluster(
+            dissimilarity, n_clusters, tuned.fuzzifier, continued, settings.descent, rng, progress, n_columns
+        )
         solution = in_order_of_appearance(solution)
     rule = solution.fuzzifier or tuned.fuzzifier
     posterior = None
@@ -228,14 +233,28 @@ def _cluster(
     descent: Descent,
     rng: np.random.Generator,
     progress: Progress,
+    n_columns: int = 0,
 ) -> RelationalSolution:
     """Cluster from a start, which may be memberships that are there already."""
+    n_init = descent.n_runs(continued=start.keeps_numbering)
+    if is_large_table(dissimilarity.n_samples, n_columns):
+        return race(
+            dissimilarity,
+            n_clusters,
+            fuzzifier,
+            start,
+            n_init=n_init,
+            max_iter=descent.max_iter,
+            tol=descent.tol,
+            random_state=rng,
+            progress=progress,
+        )
     return solve_relational(
         dissimilarity,
         n_clusters,
         fuzzifier,
         init=start,
-        n_init=descent.n_runs(continued=start.keeps_numbering),
+        n_init=n_init,
         max_iter=descent.max_iter,
         tol=descent.tol,
         random_state=rng,

@@ -1,5 +1,6 @@
 """Fuzzy relational clustering: the objective J of Equation 1 and its alternating minimization."""
 
+from kfrc.relational.race import race
 from kfrc.relational.sizes import SizedEntropy, sized_rule
 from kfrc.relational.solver import (
     CENTER_TOL,
@@ -51,6 +52,7 @@ __all__ = [
     "is_uniform",
     "may_leave_uniformity",
     "order_of_appearance",
+    "race",
     "resolve_start",
     "sized_rule",
     "solve_relational",

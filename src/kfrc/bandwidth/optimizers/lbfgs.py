@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from kfrc._numerics import is_large_table
 from kfrc.bandwidth.evaluations import Evaluation
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.optimizers.box import Box, box_for
@@ -32,6 +33,13 @@ _PENALTY_ROUNDS = 6
 _PENALTY, _PENALTY_GROWTH = 10.0, 4.0
 """Price of the squared distance of λ₁ to the threshold in the first round, and by how much it grows; criteria are of
 the order of one."""
+
+_COMPARING_TOL = 1e-5
+"""Tolerance of ascents in the limit that are compared: they end within 10⁻³ of where 10⁻⁷ would lead, at two thirds of
+the evaluations, and the best of them goes on."""
+
+_APPROACH = 10
+"""Gradient steps with the kernel that was asked for before the limit: enough to tell columns with clusters."""
 
 _WARM_UP_STEP = 0.3
 _WARM_UP_MOMENTUM = 0.9
@@ -60,17 +68,19 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     restart : bool, default=True
         Whether there is a second run of stage 2. It costs as much again and finds larger criteria, which need not
         mean better clusters.
-    at_limit : bool, default=False
+    at_limit : bool or "auto", default="auto"
         Whether the linear kernel takes over where an ascent has come to bandwidths so large that the two nearly agree.
         The criteria rise towards that limit, so most evaluations lie beyond, and with p features they are p × p
         problems. Only ratios matter there: the level is then as high as its bounds allow. Needs a bound on the ratios.
+        With ``"auto"`` it does not, but tables of more than 500 rows and more than 20 columns are searched in the limit
+        from the beginning, by criteria that have their supremum there.
     """
 
     max_iter: int = 100
     tol: float = 1e-7
     warm_up: int = 25
     restart: bool = True
-    at_limit: bool = False
+    at_limit: bool | str = "auto"
     default_level_bounds: ClassVar[tuple[float, float]] = (-3.0, 10.0)
     follows_levels: ClassVar[bool] = True
     default_search_samples: ClassVar[int | None] = 20_000
@@ -78,6 +88,23 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     def for_candidates(self) -> Optimizer:
         """A coarser one: candidates are only compared, and the chosen one is reported with the values it has."""
         return replace(self, tol=1e-3, warm_up=5, max_iter=50)
+
+    def from_limit(self, n_samples: int, n_features: int) -> Optimizer | None:
+        """The same with ``at_limit=True`` and a coarse tolerance, for large tables if ``at_limit="auto"``."""
+        wanted = self.at_limit == "auto" and is_large_table(n_samples, n_features)
+        if not wanted:
+            return None
+        return replace(self, at_limit=True, tol=max(self.tol, _COMPARING_TOL), warm_up=0)
+
+    def approach(self, problem: Problem, criterion: Criterion, start: FloatArray) -> FloatArray:
+        """The warm-up of a second run, but shorter."""
+        trace = self._trace(problem, criterion, threshold=0.0)
+        n_steps = min(self.warm_up, _APPROACH)
+        return trace.box.log_bandwidths(self._warmed_up(trace, trace.box.variables(start), n_steps))
+
+    def refines_limit(self) -> Optimizer:
+        """The same with ``at_limit=True``."""
+        return replace(self, at_limit=True)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:  # noqa: D102
@@ -93,9 +120,10 @@ class QuasiNewton(Optimizer, name="lbfgs"):
 
     @property
     def ends_in_limit(self) -> bool:  # noqa: D102
-        return self.at_limit
+        return self.at_limit is True
 
     def maximize_leading(self, problem: Problem, start: FloatArray) -> Ascent:  # noqa: D102
+        approaches = self.ends_in_limit and not problem.enter_limit(start)
         box = box_for(problem)
         trace = _Trace(
             box,
@@ -106,7 +134,7 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         x = box.variables(start)
         trace.at(x)
         if x.size:
-            self._quasi_newton(trace, x, until=problem.enter_limit if self.at_limit else None)
+            self._quasi_newton(trace, x, until=problem.enter_limit if approaches else None)
         return trace.ascent(problem)
 
     def maximize_criterion(  # noqa: D102
@@ -121,18 +149,21 @@ class QuasiNewton(Optimizer, name="lbfgs"):
     ) -> Ascent | None:
         if stage1.eigenvalues[0] < threshold - _OUT_OF_REACH:
             return None
-        if self.at_limit and not self.restart:
-            problem.enter_limit(stage1.log_bandwidths)
+        if self.ends_in_limit:
+            # A second run may only go on with the linear kernel if it begins there, too.
+            problem.enter_limit(start if self.restart else stage1.log_bandwidths)
         trace = self._trace(problem, criterion, threshold)
         if not (repeats and self.restart):
             self._climb(trace, threshold, trace.box.variables(stage1.log_bandwidths))
         if self.restart:
-            self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start)))
+            self._climb(trace, threshold, self._warmed_up(trace, trace.box.variables(start), self.warm_up))
         return trace.ascent(problem) if trace.best is not None else None
 
     def refine(  # noqa: D102
         self, problem: Problem, criterion: Criterion, threshold: float, start: FloatArray
     ) -> Ascent | None:
+        if self.ends_in_limit:
+            problem.enter_limit(start)
         trace = self._trace(problem, criterion, threshold)
         self._climb(trace, threshold, trace.box.variables(start))
         return trace.ascent(problem) if trace.best is not None else None
@@ -218,10 +249,10 @@ class QuasiNewton(Optimizer, name="lbfgs"):
             trace.forget()
             self._quasi_newton(trace, result.x)
 
-    def _warmed_up(self, trace: _Trace, x: FloatArray) -> FloatArray:
+    def _warmed_up(self, trace: _Trace, x: FloatArray, n_steps: int) -> FloatArray:
         """Heavy-ball steps on the criterion alone, inside the box."""
         velocity = np.zeros_like(x)
-        for _ in range(self.warm_up if x.size else 0):
+        for _ in range(n_steps if x.size else 0):
             velocity = _WARM_UP_MOMENTUM * velocity - _WARM_UP_STEP * trace.negative_gradient(x)
             x = np.clip(x + velocity, trace.box.lower, trace.box.upper)
         return x
