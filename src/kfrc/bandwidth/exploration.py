@@ -18,8 +18,8 @@ from kfrc.bandwidth.problem import NEAR_LIMIT, Problem, at_highest_level
 from kfrc.bandwidth.projections import project_anisotropy, project_level
 from kfrc.columns import Rows, Table, log_deviations
 from kfrc.criteria import Criterion
-from kfrc.gram import GramFamily, gram_family
-from kfrc.kernels import Kernel
+from kfrc.gram import ChebyshevGrams, GramFamily, gram_family
+from kfrc.kernels import AdditiveKernel, Kernel
 from kfrc.typing import ArrayLike, FloatArray, IntArray, RandomStateLike
 
 _SAME_END = 1e-3
@@ -28,7 +28,7 @@ _SAME_END = 1e-3
 _START_SPREAD = 0.5
 """Standard deviation of the noise that random starts add to log σ (Algorithm B.3, line 7)."""
 
-_APPROACH_ROWS, _APPROACH_TOL, _APPROACH_LEVEL = 500, 1e-3, 1.0
+_APPROACH_ROWS, _APPROACH_TOL, _APPROACH_LEVEL = 300, 1e-3, 1.0
 """What the first steps towards the limit see: rows, accuracy of Gram matrices, and the level in standard deviations,
 where a kernel tells clusters apart and its rank is a third of that at zero."""
 
@@ -78,8 +78,7 @@ class SearchSpace:
             return None
         n_rows = len(self.X)
         rows = np.sort(rng.choice(n_rows, min(n_rows, _APPROACH_ROWS), replace=False))
-        family = gram_family(self.X[rows], self.family.kernel, tol=_APPROACH_TOL)
-        seen = replace(self, X=self.X[rows], family=family)
+        seen = replace(self, X=self.X[rows], family=_coarse_family(self.X[rows], self.family.kernel))
         starts = []
         for start in self.starts:
             clear = start + float((self.log_scale - start).mean()) + _APPROACH_LEVEL
@@ -121,6 +120,11 @@ class Exploration:
     def _earliest(self) -> list[int]:
         ends = [ascent.log_bandwidths - self.space.log_scale for ascent in self.ascents]
         return [next(i for i, earlier in enumerate(ends) if is_same_kernel(earlier, end)) for end in ends]
+
+
+def _coarse_family(X: FloatArray, kernel: Kernel) -> GramFamily:
+    """Gram matrices for a few steps: polynomials are there at once, whatever the values of the columns."""
+    return ChebyshevGrams(X, kernel, _APPROACH_TOL) if isinstance(kernel, AdditiveKernel) else gram_family(X, kernel)
 
 
 def is_same_kernel(levels: FloatArray, others: FloatArray) -> bool:
