@@ -48,6 +48,8 @@ class SearchSpace:
     level_bounds : tuple of float
     starts : tuple of ndarray
         Log-bandwidths to begin at.
+    n_spent : int
+        Spectra that it took to find these starts.
     """
 
     X: Rows
@@ -57,6 +59,7 @@ class SearchSpace:
     log_scale: FloatArray
     level_bounds: tuple[float, float]
     starts: tuple[FloatArray, ...]
+    n_spent: int = 0
 
     def restricted(self, rows: IntArray, approximation: str, rank: int | None) -> SearchSpace:
         """The same search on some of the rows."""
@@ -79,12 +82,12 @@ class SearchSpace:
         n_rows = len(self.X)
         rows = np.sort(rng.choice(n_rows, min(n_rows, _APPROACH_ROWS), replace=False))
         seen = replace(self, X=self.X[rows], family=_coarse_family(self.X[rows], self.family.kernel))
-        starts = []
+        problem, starts = seen.problem(n_clusters), []
         for start in self.starts:
             clear = start + float((self.log_scale - start).mean()) + _APPROACH_LEVEL
-            near = self.optimizer.approach(seen.problem(n_clusters), criterion, clear)
+            near = self.optimizer.approach(problem, criterion, clear)
             starts.append(at_highest_level(near, self.log_scale, high))
-        return replace(self, optimizer=optimizer, starts=tuple(starts))
+        return replace(self, optimizer=optimizer, starts=tuple(starts), n_spent=problem.n_evaluations)
 
     def refining_limit(self) -> SearchSpace:
         """The space in which the best end of a search :meth:`in_limit` is refined."""

@@ -70,7 +70,7 @@ class BandwidthResult:
     threshold : float
         τ.
     candidates : tuple of SearchRun
-        One per start, in order.
+        One per start, in order; one more at the end if the best was refined, on all rows or with a smaller tolerance.
     best : int
         Which of them was selected.
     n_evaluations : int

@@ -76,7 +76,8 @@ def select_bandwidths(
         Landmarks of ``"nystrom"``.
     search_samples : int, "auto" or None, default="auto"
         With more rows than this, the starts run on a random subset of that many and the best end is then refined on
-        all rows; None uses all rows throughout. ``"auto"`` is 20 000 for ``"lbfgs"`` and all for ``"momentum"``.
+        all rows; None uses all rows throughout. ``"auto"`` is 20 000 for ``"lbfgs"`` and all for ``"momentum"``. The
+        first steps of ``"lbfgs"`` in large tables see 300 rows, see :class:`kfrc.bandwidth.QuasiNewton`.
     exploration : Exploration, optional
         Stage 1 from :func:`kfrc.bandwidth.explore_bandwidths`, to be shared between criteria and thresholds; what
         concerns stage 1 (kernel, anisotropy, starts, optimizer, level, approximation) is then taken from it.
@@ -167,6 +168,7 @@ def select_bandwidths(
     result = _choose(visible, candidates, n_clusters, threshold, relaxed)
     if subset is not None or refined is not space:
         result = _refine(refined, result, n_clusters, criterion)
+        result = replace(result, n_evaluations=result.n_evaluations + space.n_spent)
     if space.family.resolves(result.bandwidths):
         return result
     return replace(result, approximation_error=space.family.at(result.bandwidths).approximation_error)

@@ -73,7 +73,8 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         The criteria rise towards that limit, so most evaluations lie beyond, and with p features they are p × p
         problems. Only ratios matter there: the level is then as high as its bounds allow. Needs a bound on the ratios.
         With ``"auto"`` it does not, but tables of more than 500 rows and more than 20 columns are searched in the limit
-        from the beginning, by criteria that have their supremum there.
+        altogether, by criteria that have their supremum there, after ten short steps with the kernel itself on 300
+        rows; starts are compared to 10⁻⁵, and the best is refined to ``tol`` on all rows.
     """
 
     max_iter: int = 100
