@@ -186,7 +186,7 @@ def _minus_log_p(scores: FloatArray, bandwidth: float) -> FloatArray:
     for d in range(n_features):
         kernels[d] = _centered_kernel(scores[:, d], bandwidth)
     # Columns without ties have the same scores in another order, hence the same eigenvalues.
-    return _minus_log_p_of_kernels(kernels, [np.sort(column).tobytes() for column in scores.T])
+    return _minus_log_p_of_kernels(kernels, scores, [np.sort(column).tobytes() for column in scores.T])
 
 
 def _minus_log_p_of_table(table: Table, bandwidth: float) -> FloatArray:
@@ -203,11 +203,12 @@ def _minus_log_p_of_table(table: Table, bandwidth: float) -> FloatArray:
         else:
             kernel = _centered_kernel(normal_scores(x[:, None])[:, 0], bandwidth)
         kernels[d][np.ix_(known, known)] = kernel
-    return _minus_log_p_of_kernels(kernels, [bytes([d % 256, d // 256]) for d in range(n_features)])
+    values = np.where(table.observed, table.values, np.nan)
+    return _minus_log_p_of_kernels(kernels, values, [bytes([d % 256, d // 256]) for d in range(n_features)])
 
 
-def _minus_log_p_of_kernels(kernels: FloatArray, same: list[bytes]) -> FloatArray:
-    """From centered kernels (n_features, n_samples, n_samples); those that have equal eigenvalues share a key."""
+def _minus_log_p_of_kernels(kernels: FloatArray, values: FloatArray, same: list[bytes]) -> FloatArray:
+    """From centered kernels (n_features, n_samples, n_samples) of columns; equal eigenvalues have equal keys."""
     n_features, n_samples = kernels.shape[:2]
     traces = np.empty((n_features, 4))
     known: dict[bytes, float] = {}
@@ -215,12 +216,19 @@ def _minus_log_p_of_kernels(kernels: FloatArray, same: list[bytes]) -> FloatArra
         activity.step("looking at columns", d, n_features)
         diagonal = np.diagonal(kernels[d])
         if same[d] not in known:
-            known[same[d]] = float(np.vdot(kernels[d] @ kernels[d], kernels[d]))
+            known[same[d]] = _trace_of_cube(kernels[d], values[:, d])
         traces[d] = diagonal.sum(), np.vdot(kernels[d], kernels[d]), np.vdot(diagonal, diagonal), known[same[d]]
     flat = kernels.reshape(n_features, -1)
     mean, variance, skewness = _permutation_moments(traces, n_samples)
     z = (flat @ flat.T - mean) / np.sqrt(np.maximum(variance, _TINY))
     return np.clip(-pearson3.logsf(z, skewness) / np.log(10.0), 0.0, _MAX_LOG)
+
+
+def _trace_of_cube(kernel: FloatArray, x: FloatArray) -> float:
+    """The trace of A³ for the kernel of a column: rows with one value have one row of A, which is computed once."""
+    _, first, counts = np.unique(x, return_index=True, return_counts=True)
+    weighted = kernel[np.ix_(first, first)] * counts
+    return float(np.vdot((weighted @ weighted).T, weighted))
 
 
 def _centered_kernel(x: FloatArray, bandwidth: float) -> FloatArray:

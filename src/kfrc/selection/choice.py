@@ -55,8 +55,14 @@ _NEAR = 0.01
 """Candidates begin at the opinion, so that further iterations take most of them away from it. One whose agreement after
 a first look is behind the best by more than this is left there."""
 
+_FEW_ROWS = 500
+"""Up to here a candidate costs milliseconds, and all are tried; with more rows only those below."""
+
 _IN_REACH = 0.1
-"""Sizes are given to kernels whose usual memberships are behind the best by no more than this: they add less."""
+"""A kernel whose memberships of middling fuzziness are behind the best by more than this is not tried with others."""
+
+_N_SIZED = 3
+"""Kernels that are tried with sizes: those that come closest without."""
 
 _SAME_OPINION = 0.9
 """Frobenius ARI above which two opinions are about the same partition."""
@@ -217,7 +223,8 @@ def choose(
     candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, posterior)
     candidates, scores = _compared(candidates, best.opinion)
     if scores.max() < _GATE and grid.may_weigh_sizes and found is None:
-        kernels = _in_reach(candidates, scores)
+        if len(posterior) > _FEW_ROWS:
+            kernels = _kernels_in_order(candidates, scores)[:_N_SIZED]
         candidates, scores = _compared(candidates + solve_with_sizes(kernels, posterior), best.opinion)
         if (
             scores.max() < _FAR
@@ -241,14 +248,27 @@ def choose(
 def solve_candidates(
     kernels: Sequence[TunedKernel], fuzzifiers: Sequence[Fuzzifier], n_clusters: int, partition: FloatArray
 ) -> list[Candidate]:
-    """Every kernel with every fuzzifier that cannot collapse there, clustered from one partition."""
+    """Kernels with every fuzzifier that cannot collapse there, clustered from one partition.
+
+    With many rows all kernels are looked at with one fuzzifier, and those in reach of the best with the others.
+    """
     pairs = list(product(kernels, fuzzifiers))
     # λ₁ > 1/κ: the uniform solution is unstable at this m, so the clustering cannot fall back to it.
-    safe = [(tuned, t) for tuned, t in pairs if tuned.leading_eigenvalue > t.inverse_kappa(n_clusters)]
-    candidates = []
-    for k, (tuned, t) in enumerate(safe or pairs):
-        activity.step("comparing", k, len(safe or pairs))
-        candidates.append(Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, FIRST_ITER, FIRST_TOL)))
+    pairs = [(tuned, t) for tuned, t in pairs if tuned.leading_eigenvalue > t.inverse_kappa(n_clusters)] or pairs
+    by_kernel = [[k for k, (other, _) in enumerate(pairs) if other is tuned] for tuned in kernels]
+    solved: dict[int, Candidate] = {}
+
+    def look(k: int) -> float:
+        activity.step("comparing", len(solved), len(pairs))
+        tuned, t = pairs[k]
+        solved[k] = Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, FIRST_ITER, FIRST_TOL))
+        return _agreement(partition, solved[k].solution.memberships)
+
+    scores = {ks[len(ks) // 2]: look(ks[len(ks) // 2]) for ks in by_kernel if ks}
+    bar = max(scores.values()) - _IN_REACH if len(partition) > _FEW_ROWS else -np.inf
+    for k in (k for ks in by_kernel for k in ks if k not in solved and scores[ks[len(ks) // 2]] >= bar):
+        look(k)
+    candidates = [solved[k] for k in sorted(solved)]
     found = [candidate for candidate in candidates if candidate.solution.status is not Status.COLLAPSED]
     return found or candidates
 
@@ -279,10 +299,10 @@ def _compared(candidates: list[Candidate], opinion: Opinion) -> tuple[list[Candi
     return candidates, scores
 
 
-def _in_reach(candidates: Sequence[Candidate], scores: FloatArray) -> list[TunedKernel]:
-    """Kernels of the candidates that are not far behind the best, each once."""
-    near = [c.tuned for c, score in zip(candidates, scores, strict=True) if score >= scores.max() - _IN_REACH]
-    return list({id(tuned): tuned for tuned in near}.values())
+def _kernels_in_order(candidates: Sequence[Candidate], scores: FloatArray) -> list[TunedKernel]:
+    """Kernels of the candidates, each once, the best first."""
+    ordered = [candidates[k].tuned for k in np.argsort(-scores, kind="stable")]
+    return list({id(tuned): tuned for tuned in ordered}.values())
 
 
 def _scores(candidates: Sequence[Candidate], opinion: Opinion) -> FloatArray:
