@@ -330,7 +330,7 @@ def test_an_optimizer_with_settings_keeps_them_along_the_levels():
 
     given = QuasiNewton(tol=1e-3, max_iter=7)
     assert path_optimizer(given) is given
-    assert path_optimizer("lbfgs") == QuasiNewton(tol=1e-5, warm_up=5, max_iter=50)
+    assert path_optimizer("lbfgs") == QuasiNewton(tol=1e-3, warm_up=5, max_iter=50)
 
 
 def test_a_number_of_clusters_is_found_for_a_matrix_too():

@@ -30,8 +30,8 @@ PROPOSING = (0.1, 0.3, 0.6)
 _QUASI_NEWTON: Optimizer = QuasiNewton()
 _COARSE = _QUASI_NEWTON.for_candidates()
 
-_GRAM_TOL = 1e-5
-"""Share of a column that the kernels of candidates may leave out: a hundredth of what their searches stop at."""
+_GRAM_TOL = 1e-6
+"""Share of a column that the kernels of candidates may leave out: λ₁ is then right to as many digits."""
 
 _BALANCE = 1.0
 """By how much log θ of columns with levels, or of numbers, is raised to change their balance."""
