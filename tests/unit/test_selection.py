@@ -33,6 +33,7 @@ from kfrc.selection import (
 )
 from kfrc.selection.columns import ColumnOpinion
 from kfrc.selection.count import SHALLOW_VALLEY
+from kfrc.selection.tuned_kernels import KnownKernels
 from kfrc.simulation import make_shape_dataset, make_study_dataset, study_designs
 
 
@@ -343,3 +344,17 @@ def test_a_number_of_clusters_is_found_for_a_matrix_too():
     noise = rng.standard_normal((60, 3))
     with pytest.warns(NoStructureWarning):
         assert KFRC("auto", kernel="precomputed", random_state=0).fit(noise @ noise.T).n_clusters_ == 1
+
+
+def test_searches_for_several_numbers_of_clusters_share_kernels_and_go_on_where_the_last_ended(data):
+    grid = resolve_settings(KFRC(4).get_params(deep=False), 4).tuning.grid.shortened()
+    known, rng = KnownKernels(), np.random.default_rng(0)
+    three = tune_kernels(data.X, 3, grid, SearchOptions(), rng, known=known)
+    four = tune_kernels(data.X, 4, grid, SearchOptions(), rng, known=known)
+    anew = tune_kernels(data.X, 4, grid, SearchOptions(), rng)
+    assert [kernel.max_anisotropy for kernel in four] == [kernel.max_anisotropy for kernel in anew] == [1, 1, 5, 5]
+    for before, kernel, alone in zip(three, four, anew, strict=True):
+        assert (kernel is before) == (kernel.max_anisotropy == 1)
+        if kernel is not before:
+            assert kernel.search.criterion_value >= 0.99 * alone.search.criterion_value
+            assert kernel.search.n_evaluations <= 2 * alone.search.n_evaluations

@@ -12,7 +12,8 @@ from kfrc.bandwidth.result import BandwidthResult, SearchRun
 from kfrc.bandwidth.search import is_linear_limit, select_bandwidths
 from kfrc.columns import Rows, log_deviations
 from kfrc.criteria import Criterion
-from kfrc.gram import GramFamily
+from kfrc.gram import GramFamily, gram_family
+from kfrc.kernels.linear import Linear
 from kfrc.typing import FloatArray, RandomStateLike
 
 _MOST_FOLLOWED = 40
@@ -31,6 +32,7 @@ def bandwidth_path(
     threshold: float = 0.0,
     n_starts: int = 5,
     optimizer: str | Optimizer = "lbfgs",
+    near: FloatArray | None = None,
     random_state: RandomStateLike = None,
 ) -> list[BandwidthResult]:
     """Optimal shape of the bandwidths at each of several levels.
@@ -49,6 +51,9 @@ def bandwidth_path(
         Mean log-bandwidths in standard deviations of the features.
     criterion, max_anisotropy, threshold, n_starts, optimizer, random_state
         See :func:`kfrc.bandwidth.select_bandwidths`.
+    near : ndarray of shape (n_features,), optional
+        Log-bandwidths that the best shape may be close to, such as those for one cluster less: one start and these
+        then take the place of ``n_starts``.
 
     Returns
     -------
@@ -60,7 +65,7 @@ def bandwidth_path(
     log_scale = log_deviations(X)
     point = log_scale
     if max_anisotropy > 1:
-        point = select_bandwidths(
+        found = select_bandwidths(
             X,
             n_clusters,
             kernel="linear",
@@ -68,10 +73,16 @@ def bandwidth_path(
             threshold=0.0,
             max_anisotropy=max_anisotropy,
             level=0.0,
-            n_starts=n_starts,
+            n_starts=n_starts if near is None else 1,
             optimizer=optimizer,
             random_state=random_state,
-        ).log_bandwidths
+        )
+        point = found.log_bandwidths
+        if near is not None:
+            linear = Problem(gram_family(X, Linear()), n_clusters, max_anisotropy, log_scale, (0.0, 0.0))
+            continued = optimizer.refine(linear, criterion, 0.0, near - (near - log_scale).mean())
+            if continued is not None and criterion.value(continued.eigenvalues, n_clusters) > found.criterion_value:
+                point = continued.log_bandwidths
     results = []
     for level in sorted(levels, reverse=True):
         start = point - (point - log_scale).mean() + level

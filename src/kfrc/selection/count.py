@@ -19,7 +19,7 @@ from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
 from kfrc.selection.densities import beats_mixture, count_by_density
 from kfrc.selection.grid import Grid
 from kfrc.selection.separation import bridges, deepest_bridge, merges_only_bridged
-from kfrc.selection.tuned_kernels import SearchOptions, propose, tune_kernels
+from kfrc.selection.tuned_kernels import KnownKernels, SearchOptions, propose, tune_kernels
 from kfrc.typing import BoolArray, FloatArray, IntArray, Progress
 
 SHALLOW_VALLEY = 0.6
@@ -182,8 +182,9 @@ def count_clusters(
     short = grid.shortened()
     evidence = ColumnEvidence(standardized, screen.examine(standardized), judge)
     columns, found = evidence.views()[0], [evidence.of_one_cluster()]
+    known = KnownKernels()
     for n_clusters in numbers:
-        kernels = tune_kernels(X, n_clusters, short, options, rng, columns=columns)
+        kernels = tune_kernels(X, n_clusters, short, options, rng, columns=columns, known=known)
         opinions = evidence.opinions(columns, propose(kernels, n_clusters, grid.fuzzifiers[0], start, rng))
         found.append(evidence.refined(opinions[0]))
         if progress is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,6 +24,8 @@ from kfrc.relational import Start, descend, draw_memberships
 from kfrc.selection.grid import Grid, fuzziness_path
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import FloatArray, IntArray, Progress
+
+_Search: TypeAlias = tuple[Kernel, Criterion, float]
 
 PROPOSING = (0.1, 0.3, 0.6)
 """Fuzziness of the partitions that the judge is shown."""
@@ -140,6 +143,25 @@ class TunedKernel:
         )
 
 
+@dataclass
+class KnownKernels:
+    """What searches on some columns of one table share, whatever the number of clusters.
+
+    Attributes
+    ----------
+    families : dict
+        Gram matrices at any bandwidths, by kernel.
+    equal : dict
+        Tuned kernels with equal bandwidths, by search; no criterion, and so no number of clusters, matters to them.
+    ends : dict
+        Log-bandwidths that the last search ended in at its highest level, by search: where the next begins.
+    """
+
+    families: dict[Kernel, GramFamily] = field(default_factory=dict)
+    equal: dict[_Search, list[TunedKernel]] = field(default_factory=dict)
+    ends: dict[_Search, FloatArray] = field(default_factory=dict)
+
+
 def tune_kernels(
     X: Rows,
     n_clusters: int,
@@ -148,17 +170,21 @@ def tune_kernels(
     rng: np.random.Generator,
     progress: Progress | None = None,
     columns: IntArray | None = None,
+    known: KnownKernels | None = None,
 ) -> list[TunedKernel]:
     """Bandwidths for every kernel, criterion, α and level of the grid that can reach the threshold.
 
-    With ``columns`` only these columns of X are seen.
+    With ``columns`` only these columns of X are seen. With ``known`` calls for several numbers of clusters share what
+    they can, as long as nothing else differs.
     """
     columns = np.arange(X.shape[1]) if columns is None else columns
     X = on_columns(X, columns)
-    searches = grid.searches()
-    families = {
-        kernel: gram_family(X, kernel, options.approximation, options.rank, _GRAM_TOL) for kernel in grid.kernels
-    }
+    known = KnownKernels() if known is None else known
+    searches = [which for which in grid.searches() if which not in known.equal]
+    families = known.families
+    for kernel in grid.kernels:
+        if kernel not in families:
+            families[kernel] = gram_family(X, kernel, options.approximation, options.rank, _GRAM_TOL)
     seeds = rng.spawn(len(searches))
 
     levels = [level for level in grid.levels if level is not None]
@@ -193,6 +219,7 @@ def tune_kernels(
                 threshold=options.threshold or 0.0,
                 n_starts=options.n_starts,
                 optimizer=options.path_optimizer,
+                near=known.ends.get((kernel, criterion, anisotropy)),
                 random_state=seed,
             )
         try:
@@ -201,17 +228,18 @@ def tune_kernels(
             return []
 
     tasks = (delayed(run)(*which, seed) for which, seed in zip(searches, seeds, strict=True))
-    found: list[tuple[tuple[Kernel, Criterion, float], BandwidthResult]] = []
+    found: list[tuple[_Search, BandwidthResult]] = []
     parallel = Parallel(n_jobs=options.n_jobs, return_as="generator")
     for k, results in enumerate(activity.results(parallel, tasks)):
         found += [(searches[k], result) for result in results]
         if progress is not None:
             progress(f"bandwidths {k + 1}/{len(searches)}")
-    if not found:
+    if not found and not known.equal:
         # The threshold is out of reach on the path: search the level too, or let that error say what can be reached.
         found = [(searches[-1], search(*searches[-1], seeds[-1]))]
-    tuned = [
-        TunedKernel(
+    new: dict[_Search, list[TunedKernel]] = {}
+    for which, result in found:
+        found_kernel = TunedKernel(
             *which,
             result.log_bandwidths,
             result.level,
@@ -220,8 +248,11 @@ def tune_kernels(
             columns,
             result,
         )
-        for which, result in found
-    ]
+        new.setdefault(which, []).append(found_kernel)
+    if levels:
+        known.ends.update((which, kernels[0].log_bandwidths) for which, kernels in new.items())
+        known.equal.update((which, kernels) for which, kernels in new.items() if which[-1] == 1)
+    tuned = [one for which in grid.searches() for one in new.get(which) or known.equal.get(which, [])]
     # A given level or threshold leaves no room for another balance.
     if len(levels) == 1 or not levels or options.threshold is not None:
         return tuned
