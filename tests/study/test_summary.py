@@ -16,7 +16,7 @@ from kfrc_app.figures.oracle_choices import draw, draw_summary
 from kfrc_app.study.design import StudyGrid, StudyTask
 from kfrc_app.study.store import StudyStore
 from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary, is_summary
-from kfrc_app.study.tables import build_tables, tables_of_summary
+from kfrc_app.study.tables import build_tables, compact, tables_of_summary
 
 SEEDS = (1, 2, 3)
 
@@ -60,6 +60,18 @@ def test_a_cell_has_the_mean_over_seeds_and_its_standard_error(records):
     kfrc = table[(table["method"] == "KFRC (power)") & (table["metric"] == "fari_fuzzy")].iloc[0]
     best = records[records["method"] == "KFRC (power)"].groupby(["seed", "task"])["fari_fuzzy"].max()
     assert kfrc["mean"] == pytest.approx(best.groupby("seed").mean().mean(), abs=1e-5)
+
+
+def test_a_short_table_has_one_row_per_method_and_ratio_and_shows_the_published_value(records):
+    table = build_tables(records, "synthetic")["paper"]
+    short = compact(table, "ari")
+    assert list(short.columns) == ["method", "snr", "c = 2"]
+    assert len(short) == table["method"].nunique()
+    long = table[table["metric"] == "ari"].set_index("method")
+    for row in short.itertuples(index=False):
+        mean, error, published = long.loc[row.method, ["mean", "standard_error", "published"]]
+        shown = f"{mean:.3f} ± {error:.3f}"
+        assert row[2] == (shown if np.isnan(published) else f"{shown} ({published:.3f})")
 
 
 def test_a_summary_that_was_written_and_read_gives_the_same_tables_and_figure(records, tmp_path):

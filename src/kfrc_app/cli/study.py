@@ -133,10 +133,23 @@ def status(folder: Folder) -> None:
 
 
 @app.command()
-def tables(folder: Folder) -> None:
+def tables(
+    folder: Folder,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="Print the synthetic tables of one measure only, short: fari_fuzzy, fari_crisp, ari, ami, uniformity.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
     """Make the tables from what is done: Markdown, LaTeX and CSV in DIR/tables; the Markdown is printed."""
+    from kfrc_app.study.picks import SYNTHETIC_METRICS
     from kfrc_app.study.summary import Summary, is_summary
-    from kfrc_app.study.tables import build_tables, tables_of_summary, to_latex, to_markdown
+    from kfrc_app.study.tables import build_tables, compact, tables_of_summary, to_latex, to_markdown
+
+    if measure is not None and measure not in SYNTHETIC_METRICS:
+        _stop(f"unknown measure {measure!r}: choose one of {', '.join(SYNTHETIC_METRICS)}", code=2)
 
     if is_summary(folder):
         made = tables_of_summary(Summary.read(folder))
@@ -150,6 +163,12 @@ def tables(folder: Folder) -> None:
     files |= {f"{name}.csv": table.to_csv(index=False, lineterminator="\n") for name, table in made.items()}
     with _told():
         write_folder(folder / "tables", files, force=True)
+    if measure is not None:
+        if any("snr" not in table for table in made.values()):
+            _stop("only the synthetic study has short tables", code=2)
+        # The methods that both tables have stand in the first.
+        made["without_labels"] = made["without_labels"][made["without_labels"]["method"].str.startswith("KFRC")]
+        texts = {name: to_markdown(compact(table, measure)) for name, table in made.items()}
     for name, text in texts.items():
         typer.echo(f"## {name}\n\n{text}")
 

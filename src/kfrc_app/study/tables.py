@@ -98,6 +98,22 @@ def _without_labels(
     return _means(pd.concat(parts, ignore_index=True), groups, metrics)
 
 
+def compact(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """One metric of the synthetic study: a row per method and SNR, a column per number of clusters.
+
+    A cell has the mean, ± its standard error, and the published value in brackets if there is one.
+    """
+    chosen = table[table["metric"] == metric]
+    bracketed = chosen["published"] if "published" in chosen else pd.Series(np.nan, index=chosen.index)
+    cells = [
+        f"{mean:z.3f} ± {error:.3f}" + ("" if np.isnan(value) else f" ({value:z.3f})")
+        for mean, error, value in zip(chosen["mean"], chosen["standard_error"], bracketed, strict=True)
+    ]
+    columns = "c = " + chosen["n_clusters"].astype(str)
+    wide = chosen.assign(cell=cells, column=columns).pivot(index=["method", "snr"], columns="column", values="cell")
+    return wide.rename_axis(columns=None).reset_index()
+
+
 def to_markdown(table: pd.DataFrame) -> str:
     """A table in GitHub's Markdown."""
     header = "| " + " | ".join(map(str, table.columns)) + " |"
