@@ -1,5 +1,6 @@
 """Fuzzy relational clustering: the objective J of Equation 1 and its alternating minimization."""
 
+from kfrc.relational.acceleration import USUAL_MEMORY
 from kfrc.relational.race import race
 from kfrc.relational.sizes import SizedEntropy, sized_rule
 from kfrc.relational.solver import (
@@ -34,6 +35,7 @@ __all__ = [
     "CENTER_TOL",
     "DESCENT_TOL",
     "SAME_OBJECTIVE",
+    "USUAL_MEMORY",
     "Blocks",
     "Given",
     "KMeansPlusPlus",

@@ -6,6 +6,9 @@ import numpy as np
 
 from kfrc.typing import FloatArray
 
+USUAL_MEMORY = 5
+"""Steps that a step is extrapolated from: a third of the iterations to the same minimum, and more gain nothing."""
+
 _RIDGE = 1e-10
 """Added to the diagonal of the small least-squares problem, relative to it: steps become parallel near the end."""
 

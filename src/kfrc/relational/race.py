@@ -8,15 +8,13 @@ import numpy as np
 
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
+from kfrc.relational.acceleration import USUAL_MEMORY
 from kfrc.relational.solver import SAME_OBJECTIVE, RelationalSolution, descend, in_order_of_appearance
 from kfrc.relational.starts import Start, starting_memberships
 from kfrc.typing import Progress, RandomStateLike
 
 _FIRST_LOOK = 0.1
 """Largest movement of a membership at the first look; at each further one it is a tenth of the one before."""
-
-_MEMORY = 5
-"""Steps that a step is extrapolated from: a third of the iterations to the same minimum, and more gain nothing."""
 
 
 def race(
@@ -55,7 +53,7 @@ def race(
     look = max(_FIRST_LOOK, tol) if n_init > 1 else tol
     runs: dict[int, RelationalSolution] = {}
     for k, U in enumerate(starting_memberships(start, n_init, dissimilarity, n_clusters, random_state)):
-        runs[k] = descend(dissimilarity, t, U, max_iter, look, _MEMORY)
+        runs[k] = descend(dissimilarity, t, U, max_iter, look, USUAL_MEMORY)
         if progress is not None:
             progress(f"clustering {k + 1}/{n_init}")
     while look > tol:
@@ -74,7 +72,7 @@ def _continued(
     """The run up to a smaller tolerance, as if it had never stopped."""
     if run.n_iter >= max_iter:
         return run
-    rest = descend(dissimilarity, t, run.memberships, max_iter - run.n_iter, tol, _MEMORY)
+    rest = descend(dissimilarity, t, run.memberships, max_iter - run.n_iter, tol, USUAL_MEMORY)
     return replace(
         rest,
         objective_path=np.concatenate([run.objective_path, rest.objective_path[1:]]),

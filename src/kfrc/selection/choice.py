@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kfrc import activity
+from kfrc._numerics import FEW_ROWS
 from kfrc.columns import Rows, Table
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import DensityJudge, Judge, Opinion
@@ -55,14 +56,12 @@ _NEAR = 0.01
 """Candidates begin at the opinion, so that further iterations take most of them away from it. One whose agreement after
 a first look is behind the best by more than this is left there."""
 
-_FEW_ROWS = 500
-"""Up to here a candidate costs milliseconds, and all are tried; with more rows only those below."""
-
 _IN_REACH = 0.1
-"""A kernel whose memberships of middling fuzziness are behind the best by more than this is not tried with others."""
+"""With many rows, a kernel whose memberships of middling fuzziness are behind the best by more is not tried with
+others. With few a candidate costs milliseconds, and all are tried."""
 
 _N_SIZED = 3
-"""Kernels that are tried with sizes: those that come closest without."""
+"""With many rows, kernels that are tried with sizes: those that come closest without."""
 
 _SAME_OPINION = 0.9
 """Frobenius ARI above which two opinions are about the same partition."""
@@ -223,7 +222,7 @@ def choose(
     candidates = solve_candidates(kernels, grid.fuzzifiers, n_clusters, posterior)
     candidates, scores = _compared(candidates, best.opinion)
     if scores.max() < _GATE and grid.may_weigh_sizes and found is None:
-        if len(posterior) > _FEW_ROWS:
+        if len(posterior) > FEW_ROWS:
             kernels = _kernels_in_order(candidates, scores)[:_N_SIZED]
         candidates, scores = _compared(candidates + solve_with_sizes(kernels, posterior), best.opinion)
         if (
@@ -265,7 +264,7 @@ def solve_candidates(
         return _agreement(partition, solved[k].solution.memberships)
 
     scores = {ks[len(ks) // 2]: look(ks[len(ks) // 2]) for ks in by_kernel if ks}
-    bar = max(scores.values()) - _IN_REACH if len(partition) > _FEW_ROWS else -np.inf
+    bar = max(scores.values()) - _IN_REACH if len(partition) > FEW_ROWS else -np.inf
     for k in (k for ks in by_kernel for k in ks if k not in solved and scores[ks[len(ks) // 2]] >= bar):
         look(k)
     candidates = [solved[k] for k in sorted(solved)]

@@ -18,7 +18,7 @@ from kfrc.metrics import (
     fuzzy_adjusted_rand_score,
     uniformity_index,
 )
-from kfrc.relational import Spectral, descend, starting_memberships
+from kfrc.relational import USUAL_MEMORY, Spectral, descend, starting_memberships
 from kfrc_app.study.datasets import StudyData
 from kfrc_app.study.design import Record
 from kfrc_app.study.methods import STUDY_MAX_ITER
@@ -28,9 +28,6 @@ _TOL = 1e-5
 
 _AT_LIMIT = 1e-4
 """Distance from the linear kernel over the whole range of the rows up to which it takes the kernel's place."""
-
-_MEMORY = 5
-"""Steps that a clustering is accelerated by: it ends in the same minimum after a third of the iterations."""
 
 
 @dataclass
@@ -96,7 +93,7 @@ class Clusterings:
         """How the clustering with this kernel and fuzzifier ended, and its scores."""
         known = self._find(family, log_bandwidths)
         if fuzzifier not in known.outcomes:
-            solution = descend(known.dissimilarity, fuzzifier, known.start, STUDY_MAX_ITER, _TOL, _MEMORY)
+            solution = descend(known.dissimilarity, fuzzifier, known.start, STUDY_MAX_ITER, _TOL, USUAL_MEMORY)
             known.outcomes[fuzzifier] = {"status": str(solution.status), **self._scores.of(solution.memberships)}
         return known.outcomes[fuzzifier]
 
