@@ -1,4 +1,4 @@
-"""Fits with one and two threads allowed, on an idle machine and beside a busy process: CPU and wall time as ratios."""
+"""Fits, and the test of existence, with one and two threads allowed, on an idle machine and beside a busy process: CPU and wall time as ratios."""
 
 from __future__ import annotations
 
@@ -12,44 +12,48 @@ from pathlib import Path
 
 from harness import Row
 
-FIT = """
+SCRIPT = """
 import json, sys, time, warnings
 warnings.simplefilter("ignore")
 from contextlib import nullcontext
 from harness import mixture
 from kfrc import KFRC
-import kfrc.clusterers.base, kfrc.fitting.fit, kfrc.fitting.tuning
-n_samples, limited = int(sys.argv[1]), sys.argv[2] == "limited"
+from kfrc.existence import test_existence
+import kfrc._threads, kfrc.clusterers.base, kfrc.fitting.fit, kfrc.fitting.tuning
+job, n_samples, limited = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "limited"
 if not limited:
-    for module in (kfrc.clusterers.base, kfrc.fitting.fit, kfrc.fitting.tuning):
+    for module in (kfrc._threads, kfrc.clusterers.base, kfrc.fitting.fit, kfrc.fitting.tuning):
         module.threads_for = lambda n_rows: nullcontext()
 X, _ = mixture(n_samples, 18, 7, spread=1.0)
 KFRC(2, random_state=0).fit(X[:100])
 cpu, wall = time.process_time(), time.perf_counter()
-KFRC(7, random_state=0).fit(X)
+if job == "fit":
+    KFRC(7, random_state=0).fit(X)
+else:
+    test_existence(X, random_state=0)
 print(json.dumps([time.process_time() - cpu, time.perf_counter() - wall]))
 """
 BUSY = "while True: pass"
 
 
 def rows() -> Iterator[Row]:
-    for n_samples in (2000, 200_000):
+    for job, n_samples in (("existence", 400), ("fit", 2000), ("fit", 200_000)):
         for busy in (False, True):
             with neighbor(busy):
-                one = fit(n_samples, threads=1, limited=True)
-                two = fit(n_samples, threads=2, limited=True)
-                free = fit(n_samples, threads=2, limited=False)
-            place = f"n={n_samples}, " + ("busy neighbor" if busy else "idle machine")
+                one = run(job, n_samples, threads=1, limited=True)
+                two = run(job, n_samples, threads=2, limited=True)
+                free = run(job, n_samples, threads=2, limited=False)
+            place = f"{job}, n={n_samples}, " + ("busy neighbor" if busy else "idle machine")
             yield Row(f"two threads / one, {place}, CPU", two[0] / one[0], "<= 1.3", f"{two[0]:.1f} s / {one[0]:.1f} s")
             yield Row(f"two threads / one, {place}, wall", two[1] / one[1], "", f"{two[1]:.1f} s / {one[1]:.1f} s")
             yield Row(f"two threads without the limit / one, {place}, CPU", free[0] / one[0])
             yield Row(f"two threads without the limit / one, {place}, wall", free[1] / one[1])
 
 
-def fit(n_samples: int, *, threads: int, limited: bool) -> tuple[float, float]:
-    """CPU and wall seconds of a fit in a process that may use so many threads."""
+def run(job: str, n_samples: int, *, threads: int, limited: bool) -> tuple[float, float]:
+    """CPU and wall seconds of a job in a process that may use so many threads."""
     settings = {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
-    command = [sys.executable, "-c", FIT, str(n_samples), "limited" if limited else "free"]
+    command = [sys.executable, "-c", SCRIPT, job, str(n_samples), "limited" if limited else "free"]
     here = Path(__file__).parent
     done = subprocess.run(command, cwd=here, env=os.environ | settings, capture_output=True, text=True, check=True)
     cpu, wall = json.loads(done.stdout)

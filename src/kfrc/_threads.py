@@ -6,11 +6,16 @@ meantime spin, which costs several times the CPU, and on a busy machine several 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MANY_ROWS = 1_000_000
 """Rows from which on threads may be used. Rows are passed over in blocks of a few megabytes, so that on a machine with
@@ -34,6 +39,35 @@ def threads_for(n_rows: int) -> Iterator[None]:
         return
     with _libraries().limit(limits=1):
         yield
+
+
+def limiting_threads(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function of data ``X``, its first or second argument, with the threads that its rows deserve.
+
+    Examples
+    --------
+    >>> from threadpoolctl import threadpool_info
+    >>> from kfrc._threads import limiting_threads
+    >>> @limiting_threads
+    ... def threads(X):
+    ...     return {library["num_threads"] for library in threadpool_info()}
+    >>> threads([[0.0], [1.0]])
+    {1}
+    """
+    position = list(signature(function).parameters).index("X")
+
+    @wraps(function)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
+        X = args[position] if len(args) > position else kwargs.get("X")
+        with threads_for(count_rows(X)):
+            return function(*args, **kwargs)
+
+    return limited
+
+
+def count_rows(X: Any) -> int:
+    """Rows of whatever a user gives; what has none is refused later."""
+    return int(X.shape[0]) if getattr(X, "shape", ()) else 0
 
 
 @cache

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from kfrc import activity
 from kfrc._eigenpairs import largest_pairs
 from kfrc._numerics import EIGENVALUE_FLOOR, as_generator, double_center, symmetrize
+from kfrc._threads import limiting_threads
 from kfrc._validation import as_array, check_data, check_positive_int, check_sample_weight
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.columns import Table, library_of, raw_columns, table_of
@@ -90,6 +91,7 @@ class Confidence:
         return int((self.n_clusters_found == 0).sum())
 
 
+@limiting_threads
 def assess(
     model: Any,
     X: ArrayLike,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from kfrc import FRC, KFRC
 from kfrc._threads import MANY_ROWS, threads_for
+from kfrc.bandwidth import explore_bandwidths, select_bandwidths
+from kfrc.confidence import assess
+from kfrc.existence import test_existence
 from kfrc.fuzzifiers import ComplementaryRoot
 
 
@@ -68,4 +73,29 @@ def test_fits_and_predictions_of_few_rows_use_one_thread(make):
     Watching.seen.clear()
     model.predict(X)
     assert Watching.seen == {1}
+    assert counts() == {2}
+
+
+@pytest.mark.parametrize(
+    ("target", "call"),
+    [
+        ("kfrc.existence.sequential.grouping", lambda X: test_existence(X, n_draws=2, random_state=0)),
+        ("kfrc.confidence._compare", lambda X: assess(KMeans(2), X, n_refits=2, existence=False, random_state=0)),
+        ("kfrc.bandwidth.exploration.run_stage1", lambda X: explore_bandwidths(X, random_state=0)),
+        ("kfrc.bandwidth.search.run_stage1", lambda X: select_bandwidths(X, 2, threshold=0.2, random_state=0)),
+    ],
+    ids=["existence", "confidence", "exploration", "bandwidths"],
+)
+def test_functions_of_few_rows_use_one_thread(monkeypatch, target, call):
+    module, name = target.rsplit(".", 1)
+    original = getattr(import_module(module), name)
+    seen: set[int] = set()
+
+    def watching(*args):
+        seen.update(counts())
+        return original(*args)
+
+    monkeypatch.setattr(target, watching)
+    call(np.random.default_rng(0).standard_normal((40, 2)))
+    assert seen == {1}
     assert counts() == {2}

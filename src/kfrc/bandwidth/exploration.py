@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 
 from kfrc import activity
 from kfrc._numerics import as_generator
+from kfrc._threads import limiting_threads
 from kfrc._validation import check_data, check_number, check_positive_int
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import NEAR_LIMIT, Problem, at_highest_level
@@ -143,6 +144,7 @@ def _precisions(levels: FloatArray) -> FloatArray:
     return np.exp(-2.0 * np.append(levels - smallest, smallest))
 
 
+@limiting_threads
 def explore_bandwidths(
     X: ArrayLike,
     *,

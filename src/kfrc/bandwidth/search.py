@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 
 from kfrc import activity
 from kfrc._numerics import as_generator
+from kfrc._threads import limiting_threads
 from kfrc._validation import check_n_clusters, check_number, check_positive_int
 from kfrc.bandwidth.exploration import Exploration, SearchSpace, run_stage1, search_space
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
@@ -27,6 +28,7 @@ LINEAR_LIMIT_TOL = 1e-4
 """Eigenvalues that agree with those of the linear kernel to this: the bandwidths matter only through their ratios."""
 
 
+@limiting_threads
 def select_bandwidths(
     X: ArrayLike | Table,
     n_clusters: int,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc import activity
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._threads import threads_for
+from kfrc._threads import count_rows, threads_for
 from kfrc._validation import (
     check_clusters_for_fit,
     check_sample_weight,
@@ -113,7 +113,7 @@ class FuzzyClusterer(
             m = 30 on). A fit that was stopped earlier (``"max_iter"``, with a warning) may differ by more.
         """
         check_is_fitted(self)
-        with threads_for(_count_rows(X)):
+        with threads_for(count_rows(X)):
             return self._memberships_of(X)
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
@@ -145,7 +145,7 @@ class FuzzyClusterer(
         distances : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        with threads_for(_count_rows(X)):
+        with threads_for(count_rows(X)):
             return np.sqrt(self._center_distances(X))
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
@@ -159,7 +159,7 @@ class FuzzyClusterer(
             How many rows each row stands for.
         """
         check_is_fitted(self)
-        with threads_for(_count_rows(X)):
+        with threads_for(count_rows(X)):
             distances = self._center_distances(X)
             U = self._memberships_of(X, distances)
         weights = check_sample_weight(sample_weight, len(U))
@@ -239,7 +239,7 @@ class FuzzyClusterer(
         Linear algebra inside has as many threads as the rows of X deserve.
         """
         try:
-            with activity.contained(), threads_for(_count_rows(X)):
+            with activity.contained(), threads_for(count_rows(X)):
                 yield
         except BaseException:
             # What begins with "_skl" belongs to scikit-learn: callbacks, and what transform returns.
@@ -325,11 +325,6 @@ class FuzzyClusterer(
                 NonEuclideanWarning,
                 stacklevel=4,
             )
-
-
-def _count_rows(X: Any) -> int:
-    """Rows of whatever a user gives; what has none is refused later."""
-    return int(X.shape[0]) if getattr(X, "shape", ()) else 0
 
 
 def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) -> str:

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from kfrc import activity
 from kfrc._numerics import as_generator
+from kfrc._threads import limiting_threads
 from kfrc._validation import check_data, check_positive_int
 from kfrc.columns import Rows, Table, thinned_rows
 from kfrc.existence.one_group import OneGroup
@@ -57,6 +58,7 @@ class Existence:
     n_draws: int
 
 
+@limiting_threads
 def test_existence(
     X: ArrayLike | Table,
     *,

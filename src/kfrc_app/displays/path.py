@@ -77,7 +77,7 @@ class FuzzifierPathDisplay(Display):
             What it was fitted on.
         ax : matplotlib Axes, optional
         n_steps : int, default=31
-        max_rows : int, default=1500
+        max_rows : int, default=500
             With more rows the path is computed on a sample.
         **kwargs
             Passed to ``Axes.plot``.

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kfrc import KFRC, KFRCError
+from kfrc._threads import limiting_threads
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Gram
@@ -21,7 +22,7 @@ from kfrc_app.facts.stability import model_stability
 from kfrc_app.facts.verdicts import HIGH
 
 N_STEPS = 31
-MAX_PATH_ROWS = 1500
+MAX_PATH_ROWS = 500
 
 MERGED_TOL = 0.01
 """Two clusters whose memberships differ by no more than this on any row have merged; one with no more is empty."""
@@ -80,6 +81,7 @@ class FuzzifierPath:
         return (self.memberships.max(axis=2) >= HIGH).mean(axis=1)
 
 
+@limiting_threads
 def fuzzifier_path(
     model: KFRC,
     X: FloatArray | pd.DataFrame,
@@ -101,7 +103,7 @@ def fuzzifier_path(
     weights : ndarray of shape (n_samples,), optional
         Of all rows, if the model was fitted with weights.
     n_steps : int, default=31
-    max_rows : int, default=1500
+    max_rows : int, default=500
         With more rows a sample of about this many is used.
 
     Examples
