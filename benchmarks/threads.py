@@ -1,4 +1,4 @@
-"""Fits, and the test of existence, with one and two threads allowed, on an idle machine and beside a busy process: CPU and wall time as ratios."""
+"""Fits and the test of existence with one and two threads allowed, idle and beside a busy process: ratios of CPU and wall."""
 
 from __future__ import annotations
 
