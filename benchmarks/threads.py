@@ -1,4 +1,4 @@
-"""Fits and the test of existence with one and two threads allowed, idle and beside a busy process: ratios of CPU and wall."""
+"""Fits and the test of existence with one and two threads, idle and beside a busy process: ratios of CPU and wall."""
 
 from __future__ import annotations
 
