@@ -16,7 +16,7 @@ from kfrc_app.figures.oracle_choices import draw, draw_summary
 from kfrc_app.study.design import StudyGrid, StudyTask
 from kfrc_app.study.store import StudyStore
 from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary, is_summary
-from kfrc_app.study.tables import build_tables, compact, tables_of_summary
+from kfrc_app.study.tables import build_tables, compact, over_cells, tables_of_summary
 
 SEEDS = (1, 2, 3)
 
@@ -72,6 +72,29 @@ def test_a_short_table_has_one_row_per_method_and_ratio_and_shows_the_published_
         mean, error, published = long.loc[row.method, ["mean", "standard_error", "published"]]
         shown = f"{mean:.3f} ± {error:.3f}"
         assert row[2] == (shown if np.isnan(published) else f"{shown} ({published:.3f})")
+
+
+def test_means_over_cells_count_what_differs_from_the_published_values():
+    def cell(method, n_clusters, mean, error, published):
+        values = {"mean": mean, "standard_error": error, "published": published, "difference": mean - published}
+        return {"method": method, "snr": 1.0, "n_clusters": n_clusters, "metric": "ari", **values}
+
+    table = pd.DataFrame(
+        [
+            cell("A", 2, 0.5, 0.04, 0.4),
+            cell("A", 4, 0.5, 0.06, 0.4),
+            cell("A", 6, 0.5, 0.04, 0.6),
+            cell("B", 2, 0.9, 0.1, np.nan),
+            cell("B", 4, 0.4, 0.1, np.nan),
+        ]
+    )
+    rows = over_cells(pd.concat([table, table.assign(metric="ami", mean=0.0)]), "ari").set_index("method")
+    assert list(rows.index) == ["B", "A"]
+    assert rows.loc["A", ["cells", "higher", "lower", "best"]].tolist() == [3, 1, 1, 2]
+    assert rows.loc["A", "mean"] == pytest.approx(0.5)
+    assert rows.loc["A", "published"] == pytest.approx(1.4 / 3)
+    assert rows.loc["B", ["cells", "higher", "lower", "best"]].tolist() == [2, 0, 0, 1]
+    assert np.isnan(rows.loc["B", "published"])
 
 
 def test_a_summary_that_was_written_and_read_gives_the_same_tables_and_figure(records, tmp_path):

@@ -144,9 +144,11 @@ def tables(
     ] = None,
 ) -> None:
     """Make the tables from what is done: Markdown, LaTeX and CSV in DIR/tables; the Markdown is printed."""
+    import pandas as pd
+
     from kfrc_app.study.picks import SYNTHETIC_METRICS
     from kfrc_app.study.summary import Summary, is_summary
-    from kfrc_app.study.tables import build_tables, compact, tables_of_summary, to_latex, to_markdown
+    from kfrc_app.study.tables import build_tables, compact, over_cells, tables_of_summary, to_latex, to_markdown
 
     if measure is not None and measure not in SYNTHETIC_METRICS:
         _stop(f"unknown measure {measure!r}: choose one of {', '.join(SYNTHETIC_METRICS)}", code=2)
@@ -169,6 +171,7 @@ def tables(
         # The methods that both tables have stand in the first.
         made["without_labels"] = made["without_labels"][made["without_labels"]["method"].str.startswith("KFRC")]
         texts = {name: to_markdown(compact(table, measure)) for name, table in made.items()}
+        texts["over_cells"] = to_markdown(over_cells(pd.concat(made.values()), measure))
     for name, text in texts.items():
         typer.echo(f"## {name}\n\n{text}")
 

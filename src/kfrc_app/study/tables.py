@@ -114,6 +114,30 @@ def compact(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     return wide.rename_axis(columns=None).reset_index()
 
 
+def over_cells(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """One metric of the synthetic study over all cells: a row per method, the best first.
+
+    Returns
+    -------
+    DataFrame
+        ``mean`` and ``published`` are means over cells. ``higher`` and ``lower`` are the numbers of cells that differ
+        from the published value by more than two standard errors, ``best`` that of cells in which no method has more.
+    """
+    chosen = table[table["metric"] == metric]
+    ahead = chosen["difference"] / chosen["standard_error"]
+    best = chosen["mean"] == chosen.groupby(["snr", "n_clusters"])["mean"].transform("max")
+    marked = chosen.assign(higher=ahead > 2, lower=ahead < -2, best=best)
+    rows = marked.groupby("method").agg(
+        mean=("mean", "mean"),
+        published=("published", "mean"),
+        cells=("mean", "size"),
+        higher=("higher", "sum"),
+        lower=("lower", "sum"),
+        best=("best", "sum"),
+    )
+    return rows.sort_values("mean", ascending=False, kind="stable").reset_index()
+
+
 def to_markdown(table: pd.DataFrame) -> str:
     """A table in GitHub's Markdown."""
     header = "| " + " | ".join(map(str, table.columns)) + " |"
