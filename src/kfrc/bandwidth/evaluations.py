@@ -70,7 +70,7 @@ class LinearEvaluation(Evaluation):
         # Only ratios matter, and near one no square overflows.
         self._inverses = np.exp(log_bandwidths.min() - log_bandwidths)
         diagonal = squares @ np.square(self._inverses)
-        self._diagonal = np.maximum(diagonal, DIAGONAL_FLOOR * diagonal.mean())
+        self._diagonal = np.maximum(diagonal, DIAGONAL_FLOOR * (diagonal.sum() / len(X)))
         self._scale = 1.0 / (len(X) * self._diagonal)
         inner = (X * self._scale[:, None]).T @ X
         inner *= self._inverses

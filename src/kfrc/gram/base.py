@@ -55,8 +55,8 @@ class Gram(ABC):
 
     def mean(self, values: FloatArray) -> FloatArray:
         """Mean over the samples, weights counted, of an array of shape (n_samples, ...)."""
-        mean: FloatArray = values.mean(axis=0) if self.weights is None else self.weights @ values / self.total
-        return mean
+        total: FloatArray = values.sum(axis=0) if self.weights is None else self.weights @ values
+        return total / self.total
 
     @cached_property
     def centered_diagonal(self) -> FloatArray:

@@ -53,7 +53,7 @@ class DenseGram(Gram):
         return np.diagonal(self.E).copy()
 
     def row_means(self) -> FloatArray:  # noqa: D102
-        means: FloatArray = self.E.mean(axis=1) if self.weights is None else self.E @ self.weights / self.total
+        means: FloatArray = (self.E.sum(axis=1) if self.weights is None else self.E @ self.weights) / self.total
         return means
 
     def columns(self, indices: Sequence[int]) -> FloatArray:  # noqa: D102

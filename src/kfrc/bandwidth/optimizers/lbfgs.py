@@ -277,7 +277,7 @@ class _Trace:
     _gradients: FloatArray | None = None
 
     def at(self, x: FloatArray) -> Evaluation:
-        if self._x is None or self._evaluation is None or not np.array_equal(x, self._x):
+        if self._x is None or self._evaluation is None or not (x == self._x).all():
             evaluation = self.evaluate(self.box.log_bandwidths(x))
             self._x, self._evaluation, self._gradients = x.copy(), evaluation, None
             self._value = self.value(evaluation)
