@@ -67,15 +67,17 @@ class SearchSpace:
         X = self.X[rows]
         return replace(self, X=X, family=gram_family(X, self.family.kernel, approximation, rank))
 
-    def in_limit(self, criterion: Criterion, n_clusters: int, rng: np.random.Generator) -> SearchSpace | None:
-        """The search where the kernel is the linear one, or None if there is no such place or no need.
+    def in_limit(
+        self, criterion: Criterion, n_clusters: int, rng: np.random.Generator
+    ) -> tuple[SearchSpace, SearchSpace] | None:
+        """The search where the kernel is the linear one, and that of a refinement; None if it is not made there.
 
         For the linear kernel a column of noise is as good as one with clusters until both are seen with others, so the
         starts are what a few short steps with the kernel that was asked for make of them: at a level where it sees
         clusters, on some of the rows.
         """
-        optimizer, (low, high) = self.optimizer.from_limit(*self.X.shape), self.level_bounds
-        if optimizer is None or isinstance(self.X, Table) or not math.log(self.max_anisotropy) < high - low:
+        optimizers, (low, high) = self.optimizer.for_limit(*self.X.shape), self.level_bounds
+        if optimizers is None or isinstance(self.X, Table) or not math.log(self.max_anisotropy) < high - low:
             return None
         raised = [at_highest_level(start, self.log_scale, high) for start in self.starts]
         if any(self.family.linear_limit(np.exp(start), NEAR_LIMIT) is None for start in raised):
@@ -88,11 +90,9 @@ class SearchSpace:
             clear = start + float((self.log_scale - start).mean()) + _APPROACH_LEVEL
             near = self.optimizer.approach(problem, criterion, clear)
             starts.append(at_highest_level(near, self.log_scale, high))
-        return replace(self, optimizer=optimizer, starts=tuple(starts), n_spent=problem.n_evaluations)
-
-    def refining_limit(self) -> SearchSpace:
-        """The space in which the best end of a search :meth:`in_limit` is refined."""
-        return replace(self, optimizer=self.optimizer.refines_limit())
+        comparing, refining = optimizers
+        limit = replace(self, optimizer=comparing, starts=tuple(starts), n_spent=problem.n_evaluations)
+        return limit, replace(self, optimizer=refining)
 
     def problem(self, n_clusters: int) -> Problem:
         """The optimization problem, with its own evaluation counter and warm starts."""

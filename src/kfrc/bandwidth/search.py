@@ -138,8 +138,7 @@ def select_bandwidths(
         refined = space
         if criterion.rises_to_limit:
             n_clusters = check_n_clusters(n_clusters, len(space.X))
-            limit = space.in_limit(criterion, n_clusters, rng)
-            space, refined = (space, space) if limit is None else (limit, space.refining_limit())
+            space, refined = space.in_limit(criterion, n_clusters, rng) or (space, space)
     else:
         space = refined = exploration.space
         if np.shape(X) != space.X.shape:

@@ -79,20 +79,16 @@ class Optimizer(Registered, ABC):
         """What an automatic choice uses for its candidates when this optimizer is asked for by name."""
         return self
 
-    def from_limit(self, n_samples: int, n_features: int) -> Optimizer | None:
-        """What searches a table of this size where the kernel is as good as the linear one, if this one can do so.
+    def for_limit(self, n_samples: int, n_features: int) -> tuple[Optimizer, Optimizer] | None:
+        """How a table of this size is searched where the kernel is as good as the linear one, if it should be.
 
-        It may be coarser: the best end is refined with what :meth:`refines_limit` returns.
+        What compares the starts, which may be coarse, and what refines the best end.
         """
         return None
 
     def approach(self, problem: Problem, criterion: Criterion, start: FloatArray) -> FloatArray:
         """A few short steps up the criterion, after which the ratios of bandwidths point to what is in the data."""
         return start
-
-    def refines_limit(self) -> Optimizer:
-        """What refines the best end of a search by :meth:`from_limit`, with the tolerances of this optimizer."""
-        return self
 
     @property
     def continues_along_thresholds(self) -> bool:

@@ -90,22 +90,18 @@ class QuasiNewton(Optimizer, name="lbfgs"):
         """A coarser one: candidates are only compared, and the chosen one is reported with the values it has."""
         return replace(self, tol=1e-3, warm_up=5, max_iter=50)
 
-    def from_limit(self, n_samples: int, n_features: int) -> Optimizer | None:
-        """The same with ``at_limit=True`` and a coarse tolerance, for large tables if ``at_limit="auto"``."""
-        wanted = self.at_limit == "auto" and is_large_table(n_samples, n_features)
-        if not wanted:
+    def for_limit(self, n_samples: int, n_features: int) -> tuple[Optimizer, Optimizer] | None:
+        """The same with ``at_limit=True``, for large tables if ``at_limit="auto"``."""
+        if self.at_limit != "auto" or not is_large_table(n_samples, n_features):
             return None
-        return replace(self, at_limit=True, tol=max(self.tol, _COMPARING_TOL), warm_up=0)
+        refining = replace(self, at_limit=True)
+        return replace(refining, tol=max(self.tol, _COMPARING_TOL), warm_up=0), refining
 
     def approach(self, problem: Problem, criterion: Criterion, start: FloatArray) -> FloatArray:
         """The warm-up of a second run, but shorter."""
         trace = self._trace(problem, criterion, threshold=0.0)
         n_steps = min(self.warm_up, _APPROACH)
         return trace.box.log_bandwidths(self._warmed_up(trace, trace.box.variables(start), n_steps))
-
-    def refines_limit(self) -> Optimizer:
-        """The same with ``at_limit=True``."""
-        return replace(self, at_limit=True)
 
     @classmethod
     def examples(cls) -> tuple[Self, ...]:  # noqa: D102
