@@ -270,9 +270,9 @@ def _pairs_of_formed(
     gram: Gram, diagonal: FloatArray, n_eigenvalues: int, warm_start: Spectrum | None = None
 ) -> tuple[FloatArray, FloatArray]:
     scale = 1.0 / np.sqrt(diagonal) if gram.weights is None else np.sqrt(gram.weights / diagonal)
-    F = gram.columns(range(gram.n_samples)).copy()
+    F = gram.columns(range(gram.n_samples))
     means = gram.mean(F)
-    F -= means
+    F = F - means
     F -= (means - gram.mean(means))[:, None]
     F *= scale
     F *= (scale / gram.total)[:, None]

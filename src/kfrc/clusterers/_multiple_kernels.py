@@ -9,8 +9,7 @@ import numpy as np
 from kfrc.typing import FloatArray
 
 # Projected gradient for the kernel weights, with the settings of the reference implementation.
-_FIRST_STEP = 0.1
-_SMALLEST_STEP = 1e-6
+_STEPS = 0.1 / 2.0 ** np.arange(17)
 _WEIGHT_STEPS = 50
 _WEIGHT_TOL = 1e-6
 
@@ -59,23 +58,25 @@ def descend_weights(kernels: Kernels, weights: FloatArray, euclidean: FloatArray
     sigmas = kernels.sigmas
     excess = np.stack([-np.sum(weights * np.expm1(euclidean / (-2.0 * s**2)), axis=0) for s in sigmas], axis=1)
 
-    def value(trial: Kernels) -> float:
-        return 2.0 * float(np.sum(trial.coefficients * excess))
+    def values(weights: FloatArray) -> FloatArray:
+        """2 Σ_il a_il e_il for each set of weights of shape (n_clusters, n_kernels)."""
+        coefficients = Kernels(sigmas, weights.reshape(-1, len(sigmas))).coefficients
+        return 2.0 * (coefficients.reshape(-1, excess.size) * excess.ravel()).sum(axis=1)
 
-    current = value(kernels)
+    current = values(kernels.weights)[0]
     for _ in range(_WEIGHT_STEPS):
         mean = np.sum(kernels.coefficients * excess, axis=1, keepdims=True)
         scale = sigmas * np.sum(kernels.weights / sigmas, axis=1, keepdims=True)
         gradient = 2.0 * (excess - mean) / scale
-        step = _FIRST_STEP
-        trial = Kernels(sigmas, project_on_simplex(kernels.weights - step * gradient))
-        while value(trial) >= current and step > 2.0 * _SMALLEST_STEP:
-            step /= 2.0
-            trial = Kernels(sigmas, project_on_simplex(kernels.weights - step * gradient))
-        if value(trial) >= current:
+        # The first of the steps that lowers J, and mostly none does: all at once cost no more than one.
+        trials = project_on_simplex((kernels.weights - np.multiply.outer(_STEPS, gradient)).reshape(-1, len(sigmas)))
+        found = values(trials)
+        lower = np.flatnonzero(found < current)
+        if len(lower) == 0:
             break
-        moved = float(np.abs(trial.weights - kernels.weights).max())
-        kernels, current = trial, value(trial)
+        chosen = trials.reshape(len(_STEPS), *excess.shape)[lower[0]]
+        moved = float(np.abs(chosen - kernels.weights).max())
+        kernels, current = Kernels(sigmas, chosen), found[lower[0]]
         if moved < _WEIGHT_TOL:
             break
     return kernels

@@ -18,7 +18,7 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import gram_family
 from kfrc.judges import DensityJudge, PosteriorModel, density_numbers
 from kfrc.kernels import Kernel
-from kfrc.metrics import frobenius_adjusted_rand_score
+from kfrc.metrics.frobenius import agreement
 from kfrc.relational import Start, descend
 from kfrc.screening import Screen
 from kfrc.selection import ClusterCount, Grid, SearchOptions
@@ -122,11 +122,10 @@ class Paths(Tuning):
         safe = [t for t in fuzzifiers if leading > t.inverse_kappa(n_clusters)] or fuzzifiers[:1]
         dissimilarity = Dissimilarity(gram)
 
-        def agreement(t: Fuzzifier) -> float:
-            U = descend(dissimilarity, t, posterior[rows], MAX_ITER, TOL).memberships
-            return float(frobenius_adjusted_rand_score(posterior[rows], U))
+        def recovered(t: Fuzzifier) -> float:
+            return agreement(posterior[rows], descend(dissimilarity, t, posterior[rows], MAX_ITER, TOL).memberships)
 
-        return max(safe, key=agreement)
+        return max(safe, key=recovered)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from kfrc.columns import Rows, Table
 from kfrc.exceptions import KFRCError
 from kfrc.judges._mixture_fits import Fits, PlainFits, TableFits, sphered_partitions
 from kfrc.judges.base import Judge, Opinion
-from kfrc.metrics import frobenius_adjusted_rand_score
+from kfrc.metrics.frobenius import agreement
 from kfrc.mixtures import Diagonal, MixtureKind, Rotated, Tied, TiedDiagonal
 from kfrc.typing import FloatArray
 
@@ -117,7 +117,7 @@ class MixtureJudge(Judge, name="mixture"):
         for _, posterior in sorted(steps, key=lambda step: -step[0]):
             if len(finalists) == n_finalists:
                 break
-            if all(frobenius_adjusted_rand_score(posterior, U) < _SAME_START for U in finalists):
+            if all(agreement(posterior, U) < _SAME_START for U in finalists):
                 finalists.append(posterior)
         return finalists
 

@@ -312,17 +312,15 @@ def _gain(gram: Gram, deviations: FloatArray, rule: SizedEntropy, n_clusters: in
         scale = max((scatter + n_clusters * SCALE_ROWS * q * rule.common_scale) / (q * rows), rule.smallest_scale)
         # Where far rows join a cluster its scale grows, and more far rows join.
         pull = (deviations - gram.mean(deviations)) / (scale * math.sqrt(2.0 * q * rows))
-    root = np.ones(n_samples) if s is None else np.sqrt(s)
+    weights = np.ones(n_samples) if s is None else s
+    root = np.sqrt(weights)
+    pull *= root
 
-    def apply(x: FloatArray) -> FloatArray:
-        x = x.ravel()
-        if s is None:
-            y = gram.matmul(x - x.mean()) / (n_samples * scale)
-            return y - y.mean() + pull * float(pull @ x)
-        # The same in √s x, in which a row that counts s times is symmetric.
-        inside = root * x
-        y = gram.matmul(inside - inside.sum() / total * s) / (total * scale)
-        return root * (y - gram.mean(y)) + root * pull * float((root * pull) @ x)
+    def apply(V: FloatArray) -> FloatArray:
+        # In √s x, in which a row that counts s times is symmetric.
+        inside = (root * V.T).T
+        y = gram.matmul(inside - np.multiply.outer(weights, inside.sum(axis=0) / total)) / (total * scale)
+        return (root * (y - gram.mean(y)).T).T + np.multiply.outer(pull, pull @ V)
 
     try:
         leading = float(spectrum_of(gram, 1).eigenvalues[0])
@@ -331,7 +329,7 @@ def _gain(gram: Gram, deviations: FloatArray, rule: SizedEntropy, n_clusters: in
     if not leading > 0:
         return q
     if n_samples <= _FULL_MAX_SAMPLES:
-        M = np.column_stack([apply(x) for x in np.eye(n_samples)])
+        M = apply(np.eye(n_samples))
         critical = float(eigh(0.5 * (M + M.T), eigvals_only=True, subset_by_index=[n_samples - 1, n_samples - 1])[0])
     else:
         operator = LinearOperator((n_samples, n_samples), matvec=apply, dtype=np.float64)

@@ -15,7 +15,7 @@ from kfrc.columns import Rows, Table
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.judges import DensityJudge, Judge, Opinion
 from kfrc.kernels.oriented import Oriented
-from kfrc.metrics import frobenius_adjusted_rand_score
+from kfrc.metrics.frobenius import agreement
 from kfrc.relational import RelationalSolution, Start, Status, descend, sized_rule
 from kfrc.screening import Screen
 from kfrc.selection.columns import ColumnEvidence, ColumnOpinion
@@ -261,7 +261,7 @@ def solve_candidates(
         activity.step("comparing", len(solved), len(pairs))
         tuned, t = pairs[k]
         solved[k] = Candidate(tuned, t, descend(tuned.dissimilarity, t, partition, FIRST_ITER, FIRST_TOL))
-        return _agreement(partition, solved[k].solution.memberships)
+        return agreement(partition, solved[k].solution.memberships)
 
     scores = {ks[len(ks) // 2]: look(ks[len(ks) // 2]) for ks in by_kernel if ks}
     bar = max(scores.values()) - _IN_REACH if len(partition) > FEW_ROWS else -np.inf
@@ -293,7 +293,7 @@ def _compared(candidates: list[Candidate], opinion: Opinion) -> tuple[list[Candi
             tuned, t, solution = candidates[k].tuned, candidates[k].fuzzifier, candidates[k].solution
             further = descend(tuned.dissimilarity, t, solution.memberships, MAX_ITER, TOL)
             candidates[k] = replace(candidates[k], fuzzifier=further.fuzzifier or t, solution=further)
-            scores[k] = _agreement(opinion.posterior, further.memberships)
+            scores[k] = agreement(opinion.posterior, further.memberships)
         open_[near] = False
     return candidates, scores
 
@@ -305,7 +305,7 @@ def _kernels_in_order(candidates: Sequence[Candidate], scores: FloatArray) -> li
 
 
 def _scores(candidates: Sequence[Candidate], opinion: Opinion) -> FloatArray:
-    return np.array([_agreement(opinion.posterior, c.solution.memberships) for c in candidates])
+    return np.array([agreement(opinion.posterior, c.solution.memberships) for c in candidates])
 
 
 def _first(opinions: Sequence[ColumnOpinion]) -> ColumnOpinion:
@@ -319,7 +319,7 @@ def _leaders(opinions: Sequence[ColumnOpinion]) -> list[ColumnOpinion]:
     for opinion in sorted(opinions, key=lambda opinion: -opinion.evidence):
         if len(leaders) == _N_LEADERS:
             break
-        if all(_agreement(opinion.opinion.posterior, other.opinion.posterior) < _SAME_OPINION for other in leaders):
+        if all(agreement(opinion.opinion.posterior, other.opinion.posterior) < _SAME_OPINION for other in leaders):
             leaders.append(opinion)
     return leaders
 
@@ -331,11 +331,7 @@ def _count_ties(opinions: Sequence[Opinion], best: Opinion) -> int:
         behind = best.row_evidence - rival.row_evidence
         error = float(np.sqrt(len(behind)) * behind.std())
         if behind.sum() <= _TIE * error and all(
-            _agreement(other.posterior, rival.posterior) < _SAME_OPINION for other in (best, *tied)
+            agreement(other.posterior, rival.posterior) < _SAME_OPINION for other in (best, *tied)
         ):
             tied.append(rival)
     return len(tied)
-
-
-def _agreement(U: FloatArray, V: FloatArray) -> float:
-    return float(frobenius_adjusted_rand_score(U, V))
