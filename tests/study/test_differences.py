@@ -56,6 +56,18 @@ def test_only_common_data_sets_and_configurations_count():
         assert (row["count"], row["difference"], row["verdict"]) == (2, 0.0, "")
 
 
+def test_designs_are_paired_by_their_means_over_the_seeds_of_either_side():
+    one, other = results([0.5, 0.7]), results([0.3, 0.3, 0.6])
+    ours = pd.concat([one, results([0.9], snr=1.0)])
+    theirs = pd.concat([other.assign(seed=other["seed"] + 10), results([0.2], snr=1.0)])
+    table = compare_results(ours, theirs, ["fuzzifier"], over_seeds=True)
+    (row,) = table.to_dict("records")
+    assert row["count"] == 2
+    assert row["mean"] == pytest.approx((0.6 + 0.9) / 2)
+    assert row["reference"] == pytest.approx((0.4 + 0.2) / 2)
+    assert row["standard_error"] == pytest.approx(np.std([0.2, 0.7], ddof=1) / math.sqrt(2))
+
+
 def test_a_data_set_without_a_feasible_configuration_has_no_pair():
     (row,) = compare_results(results([0.5, np.nan, 0.5]), results([0.4, 0.4, 0.4])).to_dict("records")
     assert row["count"] == 2
@@ -97,6 +109,11 @@ def test_the_command_prints_the_cells_and_counts_them(tmp_path, monkeypatch):
     assert "0.117" in done.stdout
     by_seed = runner.invoke(verbs.app, ["compare", *folders, "--by", "seed,spherical"])
     assert "3 cells" in by_seed.stdout
+    over_seeds = runner.invoke(verbs.app, ["compare", *folders, "--over-seeds", "--by", "fuzzifier"])
+    assert "1 cells: 0 lower and 0 higher" in over_seeds.stdout
+    both = runner.invoke(verbs.app, ["compare", *folders, "--over-seeds", "--by", "seed"])
+    assert both.exit_code == 2
+    assert "--by seed has no meaning with --over-seeds" in both.stderr
     unknown = runner.invoke(verbs.app, ["compare", *folders, "--by", "color"])
     assert unknown.exit_code == 2
     assert "unknown factor 'color': choose from fuzzifier" in unknown.stderr

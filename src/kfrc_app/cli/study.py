@@ -219,6 +219,9 @@ def compare(
     by: Annotated[
         str, typer.Option(metavar="FACTORS", help="What to average by, separated by commas.")
     ] = "fuzzifier,snr,n_clusters",
+    over_seeds: Annotated[
+        bool, typer.Option("--over-seeds", help="Compare designs, each with its mean over the seeds of either side.")
+    ] = False,
 ) -> None:
     """Compare the synthetic study with another run or the authors' results.
 
@@ -229,11 +232,13 @@ def compare(
 
     factors = by.split(",")
     unknown = [name for name in factors if name not in FACTORS]
+    if over_seeds and "seed" in factors:
+        _stop("--by seed has no meaning with --over-seeds", code=2)
     if unknown:
         _stop(f"unknown factor {unknown[0]!r}: choose from {', '.join(FACTORS)}", code=2)
     with _told():
         _load(folder)  # says what is missing
-        table = compare_results(load_results(folder), load_results(reference), factors)
+        table = compare_results(load_results(folder), load_results(reference), factors, over_seeds=over_seeds)
     if table.empty:
         _stop("the two have no data set of the synthetic study in common", code=1)
     typer.echo(to_markdown(table))

@@ -55,7 +55,11 @@ def load_results(source: Path) -> pd.DataFrame:
 
 
 def compare_results(
-    results: pd.DataFrame, reference: pd.DataFrame, by: Sequence[str] = ("fuzzifier", "snr", "n_clusters")
+    results: pd.DataFrame,
+    reference: pd.DataFrame,
+    by: Sequence[str] = ("fuzzifier", "snr", "n_clusters"),
+    *,
+    over_seeds: bool = False,
 ) -> pd.DataFrame:
     """Mean best score of two sets of results, on the data sets and configurations of both.
 
@@ -65,17 +69,21 @@ def compare_results(
         From :func:`load_results`.
     by : sequence of str, default=("fuzzifier", "snr", "n_clusters")
         Some of ``FACTORS``; one row for each combination of their values.
+    over_seeds : bool, default=False
+        Whether to compare designs, each with its mean over the seeds that either side has, instead of data sets.
 
     Returns
     -------
     DataFrame
-        ``count`` data sets; ``mean`` and ``reference``; their ``difference`` and its ``standard_error`` over data sets;
-        ``seed_deviation``, the standard deviation of the reference's mean from seed to seed, if it has several;
+        ``count`` data sets, or designs; ``mean`` and ``reference``; their ``difference`` and its ``standard_error`` over
+        them; ``seed_deviation``, the standard deviation of the reference's mean from seed to seed, if it has several;
         ``verdict``: "lower" or "higher" beyond two standard errors, or empty.
     """
     common = results[_CONFIGURATION].drop_duplicates().merge(reference[_CONFIGURATION].drop_duplicates())
     ours, theirs = (_best(records.merge(common, on=_CONFIGURATION)) for records in (results, reference))
-    pairs = pd.DataFrame({"score": ours, "reference": theirs}).dropna().reset_index()
+    designs = [name for name in FACTORS if name != "seed"]
+    sides = [side.dropna().groupby(designs).mean() if over_seeds else side for side in (ours, theirs)]
+    pairs = pd.DataFrame(dict(zip(("score", "reference"), sides, strict=True))).dropna().reset_index()
     pairs["difference"] = pairs["score"] - pairs["reference"]
     cell = list(by)
     groups = pairs.groupby(cell, sort=True)
