@@ -75,9 +75,9 @@ def compare_results(
     Returns
     -------
     DataFrame
-        ``count`` data sets, or designs; ``mean`` and ``reference``; their ``difference`` and its ``standard_error`` over
-        them; ``seed_deviation``, the standard deviation of the reference's mean from seed to seed, if it has several;
-        ``verdict``: "lower" or "higher" beyond two standard errors, or empty.
+        ``count`` data sets, or designs; ``mean`` and ``reference``; their ``difference`` and its ``standard_error``
+        over them; ``seed_deviation``, the standard deviation of the reference's mean from seed to seed, if it has
+        several; ``verdict``: "lower" or "higher" beyond two standard errors, or empty.
     """
     common = results[_CONFIGURATION].drop_duplicates().merge(reference[_CONFIGURATION].drop_duplicates())
     ours, theirs = (_best(records.merge(common, on=_CONFIGURATION)) for records in (results, reference))
