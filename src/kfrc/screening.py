@@ -15,7 +15,7 @@ from kfrc import activity
 from kfrc._numerics import double_center
 from kfrc._registry import Registered
 from kfrc.columns import Rows, Table, thinned_rows
-from kfrc.typing import ArrayLike, BoolArray, FloatArray, IntArray
+from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _MAX_LOG = 300.0
 """Largest −log₁₀ p that is told apart: below 10⁻³⁰⁰ numbers end."""
@@ -189,7 +189,7 @@ def _minus_log_p(scores: FloatArray, bandwidth: float) -> FloatArray:
     for d in range(n_features):
         values, place, counts = np.unique(scores[:, d], return_inverse=True, return_counts=True)
         if keys[d] not in of_values:
-            of_values[keys[d]] = _centered_kernel(values, counts, bandwidth)
+            of_values[keys[d]] = _centered_kernel(values, bandwidth, counts)
         of_values[keys[d]].take(place, axis=0).take(place, axis=1, out=kernels[d])
     return _minus_log_p_of_kernels(kernels, scores, keys)
 
@@ -206,7 +206,7 @@ def _minus_log_p_of_table(table: Table, bandwidth: float) -> FloatArray:
         if column.discrete:
             kernel = double_center(np.equal.outer(x, x).astype(np.float64))
         else:
-            kernel = _centered_kernel(normal_scores(x[:, None])[:, 0], np.ones(len(x)), bandwidth)
+            kernel = _centered_kernel(normal_scores(x[:, None])[:, 0], bandwidth)
         kernels[d][np.ix_(known, known)] = kernel
     values = np.where(table.observed, table.values, np.nan)
     return _minus_log_p_of_kernels(kernels, values, [bytes([d % 256, d // 256]) for d in range(n_features)])
@@ -236,10 +236,10 @@ def _trace_of_cube(kernel: FloatArray, x: FloatArray) -> float:
     return float(np.vdot((weighted @ weighted).T, weighted))
 
 
-def _centered_kernel(values: FloatArray, counts: ArrayLike, bandwidth: float) -> FloatArray:
-    """HKH of one column, one row for each of its values."""
+def _centered_kernel(values: FloatArray, bandwidth: float, counts: IntArray | None = None) -> FloatArray:
+    """HKH of one column, with a row for each of its values, of which there are so many."""
     kernel = np.exp(-0.5 * np.square(np.subtract.outer(values, values) / bandwidth))
-    shares = np.asarray(counts) / np.sum(counts)
+    shares = np.full(len(values), 1.0 / len(values)) if counts is None else counts / counts.sum()
     means = kernel @ shares
     return kernel - means - means[:, None] + means @ shares
 

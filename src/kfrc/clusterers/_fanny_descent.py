@@ -113,15 +113,19 @@ def _sweep_block(
     outside = R[rows] @ W
     inside = R[rows, rows]
     changes = np.zeros_like(outside)
-    updated = U[rows]
+    visited: list[list[float]] = []
+    weighed: list[list[float]] = []
     exponent, m = 1.0 / (t.m - 1.0), t.m
     clusters = range(len(masses))
     negative = False
     for k, (old, s) in enumerate(zip(W[rows].tolist(), copies[rows].tolist(), strict=True)):
         T = (outside[k] + inside[k, :k] @ changes[:k]).tolist()
-        means = [T[i] / masses[i] if masses[i] > 0 else math.inf for i in clusters]
-        a = [means[i] - 0.5 * sums[i] / masses[i] / masses[i] if masses[i] > 0 else math.inf for i in clusters]
-        a = [value if abs(value) > RESOLUTION * mean else 0.0 for value, mean in zip(a, means, strict=True)]
+        means, a = [math.inf] * len(T), [math.inf] * len(T)
+        for i in clusters:
+            if (mass := masses[i]) > 0:
+                means[i] = mean = T[i] / mass
+                value = mean - 0.5 * sums[i] / mass / mass
+                a[i] = value if abs(value) > RESOLUTION * mean else 0.0
         nearest = min(a)
         if nearest > 0:
             shares = [(nearest / value) ** exponent for value in a]
@@ -133,8 +137,9 @@ def _sweep_block(
             else:
                 a = [max(value, 0.0) for value in a]
             u = sweep_memberships(t, np.array([a]))[0].tolist()
-        W[rows.start + k] = new = [s * share**m for share in u]
-        updated[k] = u
+        new = [s * share**m for share in u]
+        visited.append(u)
+        weighed.append(new)
         lost = False
         change = [0.0] * len(a)
         for i in clusters:
@@ -142,12 +147,14 @@ def _sweep_block(
             mass, total = masses[i] + delta, sums[i] + 2.0 * delta * T[i]
             if mass < _LOST_DIGITS * masses[i] or total < _LOST_DIGITS * sums[i]:
                 lost = True
+                W[rows.start : rows.start + k + 1] = weighed
                 mass, total = float(W[:, i].sum()), float(W[:, i] @ (R @ W[:, i]))
             masses[i], sums[i] = mass, total
         if lost:
             outside, changes[:k] = R[rows] @ W, 0.0
         else:
             changes[k] = change
+    U[rows], W[rows] = visited, weighed
     return negative
 
 
