@@ -178,6 +178,12 @@ def midst(X: FloatArray, n_rows: int) -> FloatArray:
 def row_blocks(n_rows: int, n_columns: int, elements: int = BLOCK_ELEMENTS) -> Iterator[slice]:
     """Slices that cut ``n_rows`` into blocks of about ``elements`` numbers of an (n_rows, n_columns) array."""
     step = max(1, min(n_rows, math.ceil(elements / max(n_columns, 1))))
+    if n_rows == step:  # most passes of a search: over before there is anything to tell
+        return iter((slice(0, n_rows),))
+    return _told_blocks(n_rows, step)
+
+
+def _told_blocks(n_rows: int, step: int) -> Iterator[slice]:
     for start in range(0, n_rows, step):
         activity.step("going through the rows", start, n_rows, inner=True)
         yield slice(start, min(start + step, n_rows))

@@ -272,7 +272,7 @@ def _pairs_of_formed(
     scale = 1.0 / np.sqrt(diagonal) if gram.weights is None else np.sqrt(gram.weights / diagonal)
     F = gram.columns(range(gram.n_samples))
     means = gram.mean(F)
-    F = F - means
+    F = F - means  # not in place: the columns are the kernel's own
     F -= (means - gram.mean(means))[:, None]
     F *= scale
     F *= (scale / gram.total)[:, None]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc import activity
 from kfrc._numerics import COLLAPSE_TOL
-from kfrc._threads import count_rows, threads_for
+from kfrc._threads import count_rows, limiting_threads, threads_for
 from kfrc._validation import (
     check_clusters_for_fit,
     check_sample_weight,
@@ -98,6 +98,7 @@ class FuzzyClusterer(
     def _center_distances(self, X: Any) -> FloatArray:
         """Squared distances of rows to the fitted centers, of shape (n_rows, n_clusters)."""
 
+    @limiting_threads
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Memberships of new rows, given the fitted centers.
 
@@ -113,8 +114,7 @@ class FuzzyClusterer(
             m = 30 on). A fit that was stopped earlier (``"max_iter"``, with a warning) may differ by more.
         """
         check_is_fitted(self)
-        with threads_for(count_rows(X)):
-            return self._memberships_of(X)
+        return self._memberships_of(X)
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
         """Memberships of rows X; their squared distances to the centers are given if they are known already."""
@@ -133,6 +133,7 @@ class FuzzyClusterer(
         """
         return self.predict_proba(X).argmax(axis=1)
 
+    @limiting_threads
     def transform(self, X: ArrayLike) -> FloatArray:
         """Distances (not squared) of rows to the cluster centers, which may exist only implicitly.
 
@@ -145,9 +146,9 @@ class FuzzyClusterer(
         distances : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        with threads_for(count_rows(X)):
-            return np.sqrt(self._center_distances(X))
+        return np.sqrt(self._center_distances(X))
 
+    @limiting_threads
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
 
@@ -159,9 +160,8 @@ class FuzzyClusterer(
             How many rows each row stands for.
         """
         check_is_fitted(self)
-        with threads_for(count_rows(X)):
-            distances = self._center_distances(X)
-            U = self._memberships_of(X, distances)
+        distances = self._center_distances(X)
+        U = self._memberships_of(X, distances)
         weights = check_sample_weight(sample_weight, len(U))
         costs = self.fuzzifier_.costs(np.where(np.isfinite(distances), distances, 0.0))
         values = times(self.fuzzifier_.value(U), weights)

@@ -12,6 +12,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._numerics import as_generator
+from kfrc._threads import limiting_threads
 from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers._fanny_descent import SOLVERS, leading_eigenvalue_of_matrix, sweep_memberships
 from kfrc.clusterers._relations import (
@@ -225,6 +226,7 @@ class FANNY(FuzzyClusterer):
     def _center_distances(self, X: Any) -> FloatArray:
         return np.maximum(self._raw_center_distances(X), 0.0)
 
+    @limiting_threads
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Memberships of new rows by the formula above, given the training memberships.
 

@@ -11,6 +11,7 @@ from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc import activity
+from kfrc._threads import limiting_threads
 from kfrc._validation import check_positive_int, check_sample_weight
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers._rows import fitted_rows, times
@@ -166,6 +167,7 @@ class MSFCM(FuzzyClusterer):
             self._end_progress()
         return self
 
+    @limiting_threads
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Scaled memberships of new rows, given the fitted centers and their last shifts.
 
@@ -180,6 +182,7 @@ class MSFCM(FuzzyClusterer):
         check_is_fitted(self)
         return self._memberships(self._rows(X))
 
+    @limiting_threads
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
 

@@ -269,9 +269,7 @@ class ChebyshevGram(FeatureGram):
             for rows in self._row_blocks():
                 self._write(rows, stored[:, rows])
             self._stored = stored
-        if self._stored is not None and self._stored.size <= _BLOCK_ELEMENTS:
-            yield slice(0, self.n_samples), self._stored.T
-        elif self._stored is not None:
+        if self._stored is not None:
             for rows in row_blocks(self.n_samples, self.rank, _BLOCK_ELEMENTS):
                 yield rows, self._stored[:, rows].T
         else:

@@ -112,7 +112,8 @@ class Mixture:
         """
         activity.step("fitting mixtures")
         sizes = masses_of(U)
-        W, masses = (U, sizes) if row_weights is None else (U * row_weights, masses_of(U * row_weights))
+        W = U if row_weights is None else U * row_weights
+        masses = sizes if row_weights is None else masses_of(W)
         means = (W.T @ X) / masses[:, None]
         spread = kind.covariance.fit(X, W, means, sizes, resolution(X) if ridge is None else ridge, total)
         return cls(kind, sizes / sizes.sum(), means, spread)

@@ -231,9 +231,9 @@ def compare(
     from kfrc_app.study.tables import to_markdown
 
     factors = by.split(",")
-    unknown = [name for name in factors if name not in FACTORS]
     if over_seeds and "seed" in factors:
         _stop("--by seed has no meaning with --over-seeds", code=2)
+    unknown = [name for name in factors if name not in FACTORS]
     if unknown:
         _stop(f"unknown factor {unknown[0]!r}: choose from {', '.join(FACTORS)}", code=2)
     with _told():
