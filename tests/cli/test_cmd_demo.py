@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 
-from kfrc_app.cli.results import ALL_FILES
+from kfrc_app.runs.results import ALL_FILES
 
 
 def test_demo_explains_wine_and_writes_its_results(run, tmp_path):

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kfrc import KFRC
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc_app.cli.results import ALL_FILES, MEMBERSHIPS, MODEL, SUMMARY
+from kfrc_app.runs.results import ALL_FILES, MEMBERSHIPS, MODEL, SUMMARY
 
 LIGHT = ("--no-report", "--starts", "1")
 

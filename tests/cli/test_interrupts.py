@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kfrc_app.cli.results import MODEL
+from kfrc_app.runs.results import MODEL
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs groups of processes")
 

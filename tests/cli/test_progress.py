@@ -11,7 +11,8 @@ from rich.console import Console
 
 from kfrc import FCM, KFRC, activity
 from kfrc_app.cli import console
-from kfrc_app.cli.console import Bars, FitProgress, progress
+from kfrc_app.cli.console import Bars, progress
+from kfrc_app.runs import FitProgress
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import time
 import pytest
 
 from kfrc import FCM
-from kfrc_app.cli.results import MODEL
 from kfrc_app.cli.termination import orderly_termination
 from kfrc_app.models import dump_model
+from kfrc_app.runs.results import MODEL
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
 

@@ -8,11 +8,12 @@ from dataclasses import asdict
 from rich.console import Console
 
 from kfrc_app.cli import options
-from kfrc_app.cli.console import FitProgress, output, print_json, progress, say, say_notes
+from kfrc_app.cli.console import output, print_json, progress, say, say_notes
 from kfrc_app.cli.render import NARROW, fixed, line, table, title
 from kfrc_app.facts.agreement import coverage, is_known, label_notes
 from kfrc_app.facts.comparison import MAX_SILHOUETTE_ROWS, STANDARDIZED, MethodResult, compare_methods, n_compared
 from kfrc_app.facts.text import words
+from kfrc_app.runs import FitProgress
 from kfrc_app.tables import DataError, Missing, read_table
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import typer
@@ -25,7 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from kfrc.activity import Follower, follow
-from kfrc_app.facts.text import plain
+from kfrc_app.facts.text import dump_json
 
 PLAIN_WIDTH = 100
 """Columns of output that goes to a file or a pipe."""
@@ -78,47 +76,6 @@ def say_problem(text: object) -> None:
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON document; infinite and undefined numbers become null."""
     typer.echo(dump_json(document), nl=False)
-
-
-def dump_json(document: dict[str, Any]) -> str:
-    """A JSON document with a final newline; infinite and undefined numbers become null."""
-    return json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-@dataclass
-class FitProgress:
-    """A callback for scikit-learn estimators that moves a bar by one for every task that ends."""
-
-    bar: Progress
-    label: str
-    task: TaskID | None = None
-
-    def setup(self, estimator: Any, context: Any) -> None:
-        """Nothing: the bar appears with the first task."""
-
-    def teardown(self, estimator: Any, context: Any) -> None:
-        """Remove the bar, also after an error."""
-        if self.task is not None:
-            self.bar.remove_task(self.task)
-            self.task = None
-
-    def on_fit_task_begin(self, estimator: Any, context: Any, **details: Any) -> None:
-        """Show the bar when a fit begins."""
-        if context.parent is None and self.task is None:
-            self.task = self.bar.add_task(self.label, total=context.max_subtasks or None)
-
-    def on_fit_task_end(self, estimator: Any, context: Any, **details: Any) -> None:
-        """Advance it when a part of the fit ends; steps of a part are shown by the bar itself."""
-        if self.task is None:
-            return
-        if context.parent is None:
-            self.bar.update(self.task, completed=context.max_subtasks)  # there may have been less to do
-        elif context.parent.parent is None:
-            self.bar.update(self.task, advance=1, description=f"{self.label}: {context.task_name}")
-
-    def attach(self, model: Any) -> Any:
-        """Have ``model`` report here."""
-        return model.set_callbacks(self)
 
 
 class Bars(Progress):

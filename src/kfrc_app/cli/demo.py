@@ -13,10 +13,11 @@ from kfrc import KFRC
 from kfrc.datasets import load_benchmark
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, progress, say_notes
-from kfrc_app.cli.fit import cluster_table, show_files
+from kfrc_app.cli.fit import show_files
 from kfrc_app.cli.render import show_fit
-from kfrc_app.cli.results import ALL_FILES
 from kfrc_app.output import check_output, write_folder
+from kfrc_app.runs import cluster_table
+from kfrc_app.runs.results import ALL_FILES
 from kfrc_app.tables import InputRows, Table
 
 N_CLUSTERS = 3
@@ -44,14 +45,16 @@ def demo(
         wine.target.astype(str),
         (),
     )
-    facts, files = cluster_table(
-        found,
-        KFRC(N_CLUSTERS, random_state=0),
-        source="Wine",
-        command=options.command_line(context),
-        with_report=True,
-        n_refits=refits,
-    )
+    with progress() as bar:
+        facts, files = cluster_table(
+            found,
+            KFRC(N_CLUSTERS, random_state=0),
+            source="Wine",
+            command=options.command_line(context),
+            with_report=True,
+            bar=bar,
+            n_refits=refits,
+        )
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)
     show_fit(output(), facts)

@@ -12,12 +12,13 @@ from rich.text import Text
 
 from kfrc import KFRC
 from kfrc_app.cli import options
-from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
+from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.render import fixed, heading, line, table, title
 from kfrc_app.facts import diagnosis
 from kfrc_app.facts.diagnosis import ChosenFit, Diagnosis, Outlook
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.text import count, words
+from kfrc_app.runs import FitProgress
 from kfrc_app.tables import DataError, Missing, read_table
 
 _SHARED_WITH_FIT = frozenset(

@@ -2,50 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import joblib
 import typer
-from numpy.typing import NDArray
-from rich.progress import Progress
 
 from kfrc import FRC, KFRC
-from kfrc.clusterers import FuzzyClusterer
-from kfrc.confidence import Confidence, assess
-from kfrc.typing import FloatArray
 from kfrc_app.cli import options
-from kfrc_app.cli.console import FitProgress, output, print_json, progress, say_notes
+from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.render import show_fit
-from kfrc_app.cli.results import ALL_FILES, result_files
-from kfrc_app.facts import Facts, summarize, summary_document
+from kfrc_app.facts import summary_document
 from kfrc_app.facts.agreement import label_notes
 from kfrc_app.facts.encoding import is_complete_numbers
-from kfrc_app.facts.notes import warnings_as_notes
-from kfrc_app.facts.weighting import fit_weighted
 from kfrc_app.output import check_output, write_folder
-from kfrc_app.tables import (
-    STANDARD_INPUT,
-    DataError,
-    InputRows,
-    Marks,
-    Missing,
-    Table,
-    read_dissimilarities,
-    read_table,
-)
-
-MAX_REFIT_ROWS = 500
-"""Rows of which refits see two thirds: enough to see whether clusters are found again, in bounded time."""
+from kfrc_app.runs import cluster_dissimilarities, cluster_table
+from kfrc_app.runs.results import ALL_FILES
+from kfrc_app.tables import DataError, Missing, Table, read_dissimilarities, read_table
 
 PATH = "path"
 """The kernel that depends on all rows at once."""
-
-_WORTH_WORKERS = 10.0
-"""Seconds of refits from which on starting further processes, which takes a few, pays."""
 
 _TABLE_ONLY = (
     "kernel",
@@ -116,7 +92,11 @@ def fit(
             raise typer.BadParameter("--fuzzifier auto needs a table: name one")
         plain_m = None if isinstance(fuzziness, str) else fuzziness
         relational = FRC(n_clusters, fuzzifier=fuzzifier, m=plain_m, metric="precomputed", random_state=seed)
-        facts, files = _fit_dissimilarities(data, relational, marks=marks, command=command, seed=seed, n_refits=refits)
+        relations = read_dissimilarities(data, marks=marks)
+        with progress() as bar:
+            facts, files = cluster_dissimilarities(
+                relations, relational, source=data, command=command, bar=bar, n_refits=refits
+            )
     else:
         model = KFRC(
             clusters if clusters == options.AUTO else options.parse_clusters(clusters),
@@ -147,7 +127,10 @@ def fit(
         )
         _refuse_kernel(kernel, found)
         found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))
-        facts, files = cluster_table(found, model, source=data, command=command, with_report=report, n_refits=refits)
+        with progress() as bar:
+            facts, files = cluster_table(
+                found, model, source=data, command=command, with_report=report, bar=bar, n_refits=refits
+            )
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)
     if json:
@@ -155,93 +138,6 @@ def fit(
         return
     show_fit(output(), facts)
     show_files(out, files)
-
-
-def cluster_table(
-    found: Table, model: KFRC, *, source: str, command: str, with_report: bool, n_refits: int = options.N_REFITS
-) -> tuple[Facts, dict[str, str | bytes]]:
-    """Cluster a table that was read; the facts, and the content of the output files.
-
-    Parameters
-    ----------
-    found : Table
-    model : KFRC
-        Not fitted yet; its ``random_state`` is a number.
-    source, command : str
-        Where the data came from and what was typed, for the record.
-    with_report : bool
-    n_refits : int, default=20
-        Refits that say whether the result can be trusted; 0 for none.
-
-    Returns
-    -------
-    facts : Facts
-    files : dict
-        Content by name.
-    """
-    least = options.MIN_CLUSTERS if isinstance(model.n_clusters, str) else model.n_clusters
-    if len(found.data) <= least:
-        raise DataError(f"{len(found.data)} rows are too few for {least} clusters")
-    notes = list(found.notes)
-    source = "standard input" if source == STANDARD_INPUT else source
-    with progress() as bar:
-        confidence = _fit_and_assess(model, found.data, n_refits, notes, bar, found.ids, found.weights)
-        facts = summarize(
-            model,
-            found.data,
-            ids=found.ids,
-            labels=found.labels,
-            confidence=confidence,
-            n_left_out=found.rows.n_left_out,
-            weights=found.weights,
-            notes=notes,
-            command=command,
-            source=source,
-            seed=model.random_state if isinstance(model.random_state, int) else None,
-        )
-        page = None
-        if with_report:
-            from kfrc_app.report import render_html
-
-            bar.add_task("writing the report", total=None)
-            with warnings_as_notes([]):
-                page = render_html(facts)
-        files = result_files(facts, found.rows, page)
-    return facts, files
-
-
-def _fit_and_assess(
-    model: FuzzyClusterer,
-    data: Any,
-    n_refits: int,
-    notes: list[str],
-    bar: Progress,
-    ids: Sequence[Any] | NDArray[Any] | None = None,
-    weights: FloatArray | None = None,
-) -> Confidence | None:
-    """Fit a model, with its warnings as notes, then fit it again on parts of the rows; None without refits."""
-    began = time.perf_counter()
-    with warnings_as_notes(notes, ids):
-        fit_weighted(FitProgress(bar, "clustering").attach(model), data, weights)
-    model.set_callbacks()  # the model is saved, the progress bar is not
-    if n_refits == 0:
-        return None
-    expected = n_refits * (time.perf_counter() - began)
-    weighted: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
-    task = bar.add_task("fitting again", total=n_refits)
-    with warnings_as_notes([]):
-        found = assess(
-            model,
-            data,
-            n_refits=n_refits,
-            **weighted,
-            random_state=model.random_state,
-            n_jobs=min(n_refits, joblib.cpu_count()) if expected > _WORTH_WORKERS else 1,
-            max_rows=MAX_REFIT_ROWS,
-            progress=lambda text: bar.update(task, advance=1, description=text),
-        )
-    bar.remove_task(task)
-    return found
 
 
 def _refuse_kernel(kernel: str, found: Table) -> None:
@@ -258,26 +154,3 @@ def show_files(out: Path, files: dict[str, str | bytes]) -> None:
     console = output()
     console.print()
     console.print(f"Written to {out}/: {', '.join(files)}", soft_wrap=not console.is_terminal)
-
-
-def _fit_dissimilarities(
-    source: str, model: FRC, *, marks: Marks, command: str, seed: int, n_refits: int
-) -> tuple[Facts, dict[str, str | bytes]]:
-    found = read_dissimilarities(source, marks=marks)
-    if len(found.matrix) <= model.n_clusters:
-        raise DataError(f"{len(found.matrix)} rows are too few for {model.n_clusters} clusters")
-    notes = list(found.notes)
-    with progress() as bar:
-        confidence = _fit_and_assess(model, found.matrix, n_refits, notes, bar)
-    source = "standard input" if source == STANDARD_INPUT else source
-    facts = summarize(
-        model,
-        found.matrix,
-        ids=found.ids,
-        confidence=confidence,
-        notes=notes,
-        command=command,
-        source=source,
-        seed=seed,
-    )
-    return facts, result_files(facts, InputRows.all_used(found.ids), None)

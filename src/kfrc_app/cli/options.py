@@ -17,6 +17,7 @@ from kfrc.fitting import MEMBERSHIPS, OUTLIERS
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem
+from kfrc_app.runs import N_REFITS as N_REFITS
 from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, Marks, Missing, Wish, parse_wishes
 
 AUTO = "auto"
@@ -24,7 +25,6 @@ SEARCH_LEVEL = "search"
 DEFAULT_M = "default"
 USAGE = 2
 MIN_CLUSTERS = 2
-N_REFITS = 20
 
 
 def one_of(family: type[Registered], *, auto: bool = False) -> Callable[[str | None], str | None]:

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, print_json, progress, say_notes
-from kfrc_app.cli.results import membership_table, to_csv
 from kfrc_app.facts.fitted import fitted_columns, missing_in_new_rows
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.models import load_model
 from kfrc_app.output import check_output, mend_output, write_file
+from kfrc_app.runs.results import membership_table, to_csv
 from kfrc_app.tables import DataError, read_new_rows
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from kfrc.typing import FloatArray
-from kfrc_app.cli.console import dump_json
 from kfrc_app.facts import Facts, summary_document
+from kfrc_app.facts.text import dump_json
 from kfrc_app.models import dump_model
 from kfrc_app.tables import InputRows
 
