@@ -64,11 +64,14 @@ class Numbers:
         The columns that hold something else.
     notes : tuple of str
         What a reader should know of how numbers were read.
+    decimal : str or None
+        The decimal mark that they were read with; None if that has no meaning.
     """
 
     values: Mapping[str, FloatArray]
     text: Mapping[str, NotNumbers]
     notes: tuple[str, ...] = ()
+    decimal: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +149,10 @@ class Columns(ABC):
     def stored(self, name: str) -> pd.Series[Any] | None:
         """A column in the type that the file says it has: floats, categories or dates; None if it says nothing."""
         return None
+
+    def settled(self, decimal: str | None) -> Columns:
+        """The same file, of which the decimal mark is known; None if that has no meaning."""
+        return self
 
     def has_leading_zeros(self, name: str) -> bool:
         """Whether a column holds nothing but digits, somewhere with a zero too many before them, as codes do."""

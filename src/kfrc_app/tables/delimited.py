@@ -8,7 +8,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,10 @@ class TextColumns(Columns):
         found = found.combine_chunks().dictionary_encode()
         codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)
         return Encoded(codes, tuple(found.dictionary.to_pylist()))
+
+    def settled(self, decimal: str | None) -> TextColumns:
+        """The same file with its decimal mark known."""
+        return self if decimal is None else replace(self, marks=Marks(decimal, self.marks.thousands))
 
     def has_leading_zeros(self, name: str) -> bool:
         """Whether a column holds nothing but digits, somewhere with a zero too many before them."""

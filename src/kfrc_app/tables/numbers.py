@@ -248,7 +248,7 @@ def read_numbers(
         notes.append(f"decimal commas were read as such in {quoted(commas)}")
     if thousands:
         notes.append(f"marks between thousands were read as such in {quoted(thousands)}")
-    return Numbers(values, text, tuple(notes))
+    return Numbers(values, text, tuple(notes), reading.decimal)
 
 
 def _convert(column: _Column, reading: _Reading) -> FloatArray | NotNumbers:

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from kfrc_app.tables.delimited import parse_delimited
 from kfrc_app.tables.guess import LABEL_NAMES
 from kfrc_app.tables.kinds import Kind, Wish
 from kfrc_app.tables.numbers import Marks
+from kfrc_app.tables.original import WholeFile, plain_values
 from kfrc_app.tables.parquet import MAGIC, parse_parquet
 from kfrc_app.tables.rows import MAX_LOST_SHARE, InputRows, Missing, row_ids, treat_missing
 from kfrc_app.tables.understanding import understand
@@ -53,6 +55,8 @@ class Table:
         What a reader of the result should know of how the file was read.
     weights : ndarray of shape (n_rows,) or None
         How many rows each row that is used stands for; None if one.
+    whole : WholeFile or None
+        The file that the table is a part of; None if there is no more than the table.
     """
 
     data: pd.DataFrame
@@ -60,11 +64,31 @@ class Table:
     labels: NDArray[Any] | None
     notes: tuple[str, ...]
     weights: FloatArray | None = None
+    whole: WholeFile | None = None
 
     @property
     def ids(self) -> NDArray[Any]:
         """Names of the rows that are used."""
         return self.rows.ids[self.rows.used]
+
+    @cached_property
+    def original(self) -> pd.DataFrame:
+        """Every row and every column of the file in its order, made when first asked for.
+
+        Numbers are float64, dates are datetime64, everything else is the text that stood there; what is missing is
+        missing. A first column without a heading is called ``""``.
+        """
+        if self.whole is not None:
+            return self.whole.frame()
+        frame = self.data.set_axis(np.flatnonzero(self.rows.used))
+        return plain_values(frame.reindex(range(len(self.rows.ids))))
+
+    @cached_property
+    def aside(self) -> pd.DataFrame:
+        """The columns that were not clustered by and have no other role, in the rows of ``data``; as ``original``."""
+        if self.whole is None:
+            return pd.DataFrame(index=pd.RangeIndex(len(self.data)))
+        return self.whole.frame(self.whole.aside)[self.rows.used].reset_index(drop=True)
 
 
 def read_table(
@@ -144,8 +168,15 @@ def read_table(
     weights = None if weight is None else read_weights(file, weight)[used]
     if weights is not None:
         refuse_no_weight(weights, str(weight))
+    roles = {name for name in (*aside, weight) if name is not None}
+    whole = WholeFile(
+        file.settled(found.decimal),
+        data,
+        names_of_rows=tuple(aside),
+        aside=tuple(name for name in file.names if name not in roles and name not in data),
+    )
     data = data if used.all() else data[used].reset_index(drop=True)
-    return Table(data, rows, labels, tuple(notes), weights)
+    return Table(data, rows, labels, tuple(notes), weights, whole)
 
 
 def _wishes(names: Sequence[str], types: Mapping[str, Wish], aside: Sequence[str]) -> dict[str, Wish]:

@@ -44,6 +44,8 @@ class Understanding:
         Those of digits that are read as text for their leading zeros.
     blank_words : dict of str to dict of str to int
         Words that are taken for blanks in a column of text, and in how many cells they stand.
+    decimal : str or None
+        The decimal mark of the file; None if that has no meaning.
     """
 
     columns: Columns
@@ -58,6 +60,7 @@ class Understanding:
     single: dict[str, pd.Series[Any]] = field(default_factory=dict)
     codes: list[str] = field(default_factory=list)
     blank_words: dict[str, dict[str, int]] = field(default_factory=dict)
+    decimal: str | None = None
 
     @property
     def data(self) -> pd.DataFrame:
@@ -189,6 +192,7 @@ def understand(
     found = Understanding(columns, demanded, blank_is_level)
     as_text = {name for name, wish in wishes.items() if wish.kind in (Kind.NOMINAL, Kind.DATE) or wish.levels}
     numbers = columns.numbers([name for name in names if name not in as_text], aside={*aside, *as_text})
+    found.decimal = numbers.decimal
     for name in names:
         values, text = numbers.values.get(name), numbers.text.get(name)
         if name in wishes:
