@@ -12,6 +12,7 @@ from kfrc._validation import find_varying_columns
 from kfrc.clusterers._input_space import centers_of
 from kfrc.clusterers._partial import PartialRows, partial_distances
 from kfrc.clusterers._relations import Relation, RelationCenters
+from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.relational import RelationalSolution
@@ -47,6 +48,9 @@ class Points(Relation):
         if self.partial is not None:
             return self.partial.dissimilarity()
         return Dissimilarity.from_features(self.rows, self.weights)
+
+    def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
+        return PointSpace(self.read_new(estimator, X), weights)
 
     def placing(self) -> Self:
         return replace(self, rows=None, partial=None)

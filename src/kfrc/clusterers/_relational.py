@@ -21,6 +21,7 @@ from kfrc.clusterers._relations import (
     resolve_relation,
     warn_of_blank_rows,
 )
+from kfrc.clusterers._row_spaces import RowSpace
 from kfrc.clusterers._rows import fitted_rows
 from kfrc.clusterers._spread import NegativeDistanceError
 from kfrc.clusterers.base import FuzzyClusterer
@@ -133,6 +134,9 @@ class RelationalClusterer(FuzzyClusterer):
 
     def _centers_of(self, relation: Relation, solution: RelationalSolution) -> RelationCenters:
         return relation.centers(solution)
+
+    def _row_space(self, X: Any, weights: FloatArray | None = None) -> RowSpace:
+        return self._relation.space(self, X, weights)
 
     def _center_distances(self, X: Any) -> FloatArray:
         new = self._relation.read_new(self, X)

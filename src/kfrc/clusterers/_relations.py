@@ -14,6 +14,7 @@ from sklearn.metrics import pairwise_distances
 
 from kfrc._numerics import check_memory, clear_rounding
 from kfrc._validation import check_dissimilarities, check_squares, find_varying_columns
+from kfrc.clusterers._row_spaces import GowerSpace, MatrixSpace, PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies
 from kfrc.clusterers._tables import note_columns
 from kfrc.columns import Schema, library_of
@@ -74,6 +75,10 @@ class Relation(ABC):
     @abstractmethod
     def dissimilarity(self) -> Dissimilarity:
         """R of the rows of the fit."""
+
+    @abstractmethod
+    def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
+        """The space in which a fitted estimator sees rows, or all pairs of rows of a matrix."""
 
     def placing(self) -> Self:
         """The relation with no more than new rows need."""
@@ -156,6 +161,10 @@ class GivenMatrix(MatrixRelation):
     def learned(self, rows: MergedRows, names: Any = None) -> Self:
         return replace(self, rows=rows.values, weights=rows.weights, kept=rows.first)
 
+    def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
+        R = check_dissimilarities(np.asarray(X, dtype=np.float64))
+        return MatrixSpace(lambda: R, weights)
+
     def placing(self) -> Self:
         return replace(self, rows=None)
 
@@ -193,6 +202,10 @@ class Metric(MatrixRelation):
     def learned(self, rows: MergedRows, names: Any = None) -> Self:
         find_varying_columns(rows.values, names)
         return super().learned(rows)
+
+    def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
+        rows = self.read_new(estimator, X)
+        return MatrixSpace(replace(self, rows=rows).matrix, weights, PointSpace(rows, weights))
 
     def matrix(self) -> FloatArray:
         assert self.rows is not None
@@ -259,6 +272,12 @@ class Gower(MatrixRelation):
         columns = self.schema.columns
         find_varying_columns(with_some_value(rows.values), [column.title for column in columns])
         return replace(super().learned(rows), scale=GowerScale.of(columns, rows.values))
+
+    def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
+        assert self.schema is not None
+        assert self.scale is not None
+        codes = self.read_new(estimator, X)
+        return GowerSpace(codes, self.scale, self.schema.positions, int(estimator.n_features_in_), weights)
 
     def matrix(self) -> FloatArray:
         assert self.rows is not None

@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -25,6 +25,7 @@ from kfrc._validation import (
     find_varying_columns,
 )
 from kfrc.clusterers._fit_tasks import FitTasks
+from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, times
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
@@ -78,6 +79,9 @@ class FuzzyClusterer(
     labels_: IntArray
     fuzzifier_: Fuzzifier
 
+    _minimizes_relation: ClassVar[bool] = True
+    """Whether the objective is that of :func:`kfrc.relational.solve_relational` on the space of the rows."""
+
     @abstractmethod
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find clusters in X.
@@ -97,6 +101,18 @@ class FuzzyClusterer(
     @abstractmethod
     def _center_distances(self, X: Any) -> FloatArray:
         """Squared distances of rows to the fitted centers, of shape (n_rows, n_clusters)."""
+
+    def _row_space(self, X: Any, weights: FloatArray | None = None) -> RowSpace:
+        """The space in which the fitted method sees rows: squared Euclidean distances, unless a method says otherwise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows; of a precomputed matrix, all pairs of these rows (n_rows, n_rows).
+        weights : ndarray of shape (n_rows,), optional
+            How many rows each row stands for.
+        """
+        return PointSpace(self._rows(X), weights)
 
     @limiting_threads
     def predict_proba(self, X: ArrayLike) -> FloatArray:

@@ -24,6 +24,7 @@ from kfrc.clusterers._relations import (
     resolve_relation,
     warn_of_blank_rows,
 )
+from kfrc.clusterers._row_spaces import RowSpace
 from kfrc.clusterers._rows import fitted_rows
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
@@ -217,6 +218,9 @@ class FANNY(FuzzyClusterer):
 
     def _resolve_relation(self) -> MatrixRelation:
         return resolve_relation(self.metric, self.metric_params, self.column_types, remedy="FCM, KFRC or fewer rows")
+
+    def _row_space(self, X: Any, weights: FloatArray | None = None) -> RowSpace:
+        return self._centers.relation.space(self, X, weights)
 
     def _raw_center_distances(self, X: Any) -> FloatArray:
         new = self._centers.relation.read_new(self, X)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -16,6 +16,7 @@ from kfrc._numerics import RESOLUTION, binary_exponent, midst
 from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers._multiple_kernels import Kernels, descend_weights
+from kfrc.clusterers._row_spaces import GaussianMixtureSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, fitted_rows, times
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -107,6 +108,7 @@ class FCMMK(FuzzyClusterer):
     ((3, 4), array([0.77, 1.54, 2.31, 3.08]))
     """
 
+    _minimizes_relation: ClassVar[bool] = False
     sigmas_: FloatArray
     kernel_weights_: FloatArray
     _kernels: Kernels
@@ -196,6 +198,11 @@ class FCMMK(FuzzyClusterer):
             )
             self._end_progress()
         return self
+
+    def _row_space(self, X: Any, weights: FloatArray | None = None) -> RowSpace:
+        """Of the mean of the kernels of the clusters, which differ."""
+        kernels = Kernels(self.sigmas_, self.kernel_weights_)
+        return GaussianMixtureSpace(self._rows(X), kernels.sigmas, kernels.coefficients.mean(axis=0), weights)
 
     def _center_distances(self, X: Any) -> FloatArray:
         return self._distances(self._rows(X))

@@ -14,10 +14,11 @@ from sklearn.callback import with_callbacks
 from kfrc._numerics import as_generator
 from kfrc._validation import check_memberships
 from kfrc.bandwidth import BandwidthResult, Optimizer
+from kfrc.clusterers._row_spaces import KernelSpaceOf, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, merge_rows
 from kfrc.clusterers._tables import Reading, numeric_schema, read_new_rows, read_rows
 from kfrc.clusterers.base import FuzzyClusterer
-from kfrc.columns import Schema
+from kfrc.columns import Schema, Table
 from kfrc.criteria import Criterion
 from kfrc.fitting import (
     AUTO,
@@ -37,7 +38,7 @@ from kfrc.fitting import (
 )
 from kfrc.foremost import Foremost
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.gram import Centers
+from kfrc.gram import Centers, DenseGram, gram_family
 from kfrc.judges import Judge, Opinion
 from kfrc.kernels import Kernel
 from kfrc.metrics import effective_n_features, importance_weights
@@ -509,6 +510,15 @@ class KFRC(FuzzyClusterer):
         if self.kernel == PRECOMPUTED:
             return super()._rows(X)
         return read_new_rows(self, X, self.schema_, self.missing)
+
+    def _row_space(self, X: Any, weights: FloatArray | None = None) -> RowSpace:
+        if self.space_ is None or self.kernel_ is None:
+            return KernelSpaceOf(DenseGram(np.asarray(X, dtype=np.float64), weights=weights))
+        seen = self.space_.standardize(self._rows(X))
+        if weights is not None and isinstance(seen, Table):
+            seen = replace(seen, weights=weights)
+        gram = gram_family(seen, self.kernel_).at(self.space_.bandwidths)
+        return KernelSpaceOf(gram, self.cluster_contributions_)
 
     def _center_distances(self, X: Any) -> FloatArray:
         return self._centers.squared_distances(self._rows(X))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -95,6 +95,7 @@ class MSFCM(FuzzyClusterer):
     True
     """
 
+    _minimizes_relation: ClassVar[bool] = False
     filter_rates_: FloatArray
     _membership_centers: FloatArray
     _shifts: FloatArray

@@ -11,6 +11,7 @@ import numpy as np
 from kfrc._numerics import as_generator
 from kfrc.clusterers._relational import RelationalClusterer
 from kfrc.clusterers._relations import MatrixCenters, MatrixRelation, Relation, RelationCenters
+from kfrc.clusterers._row_spaces import MatrixSpace, RowSpace
 from kfrc.clusterers._spread import NegativeDistanceError, SpreadDissimilarity
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
@@ -138,6 +139,18 @@ class NERFCM(RelationalClusterer):
         solution = runs.best(start, self.n_init, as_generator(self.random_state), progress)
         self.beta_ = spread.beta
         return solution
+
+    def _row_space(self, X: Any, weights: FloatArray | None = None) -> RowSpace:
+        space = super()._row_space(X, weights)
+        if self.beta_ == 0:
+            return space
+
+        def raised() -> FloatArray:
+            gram = space.gram()
+            R = Dissimilarity(gram).columns(range(gram.n_samples))
+            return R + self.beta_ * (1.0 - np.eye(len(R)))
+
+        return MatrixSpace(raised, weights, space)
 
     def _leading_eigenvalue(self, dissimilarity: Dissimilarity) -> float:
         if self.beta_ == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -97,6 +97,7 @@ class VFCM(FuzzyClusterer):
     True
     """
 
+    _minimizes_relation: ClassVar[bool] = False
     m_path_: FloatArray
     _membership_centers: FloatArray
 

@@ -178,6 +178,7 @@ def _show_columns(console: Console, importance: Importance, *, collapsed: bool) 
     narrow, wide = console.width < NARROW, console.width >= WIDE and 1 < n_clusters <= SHOWN_CLUSTERS
     mixed = not narrow and any(column.kind is not Kind.NUMERIC for column in columns)
     largest = max((column.contribution for column in columns), default=1.0)
+    with_bandwidths = importance.has_bandwidths and not narrow
     width = BAR_WIDTH // 2 if narrow else BAR_WIDTH
     rows = []
     for column in columns[:SHOWN_COLUMNS]:
@@ -185,13 +186,13 @@ def _show_columns(console: Console, importance: Importance, *, collapsed: bool) 
         bar = "█" * max(1, round(width * share / largest)) if share > 0 else ""
         cells = [column.name, *([str(column.kind)] if mixed else [])]
         cells += [fixed(share), bar.ljust(width) if not narrow else bar]
-        if not narrow:
+        if with_bandwidths:
             cells += [f"{column.bandwidth:.4g}" if column.has_unit else DASH, fixed(column.in_deviations, 2)]
         if wide:
             cells += [fixed(part) for part in column.by_cluster]
         rows.append(cells)
     titles = [("column", "left"), *([("type", "left")] if mixed else []), ("share", "right"), ("", "bar")]
-    if not narrow:
+    if with_bandwidths:
         titles += [("bandwidth", "right"), ("in s.d.", "right")]
     if wide:
         titles += [(f"in cluster {i}", "right") for i in range(n_clusters)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kfrc import KFRC, KFRCError
 from kfrc_app._missing import missing_package
 from kfrc_app.facts.palette import BLUE, VERMILION
 
@@ -28,15 +27,6 @@ class Display:
 
     ax_: Axes
     figure_: Figure | SubFigure
-
-    @classmethod
-    def _check_is_kfrc(cls, model: object) -> None:
-        """Refuse a model without the kernel, the bandwidths and the spectrum that most displays show."""
-        if not isinstance(model, KFRC):
-            raise KFRCError(
-                f"{cls.__name__} needs a KFRC model, got {type(model).__name__}; "
-                "MembershipDisplay draws the memberships of every method"
-            )
 
     def _prepare(self, ax: Axes | None, *, projection: str | None = None, figsize: Any = None) -> Axes:
         """The axes to draw on, new ones if none are given, remembered with their figure."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from kfrc import KFRC, KFRCError
+import numpy as np
+
+from kfrc import KFRCError
+from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import ACCENT, Display, hide_spines, plain_text
 from kfrc_app.facts import summarize
@@ -21,7 +24,7 @@ class ImportanceDisplay(Display):
     Parameters
     ----------
     contributions : ndarray of shape (n_features,)
-        ``KFRC.contributions_``.
+        By the distances of the method: ``KFRC.contributions_``, or the same for another.
     names : list of str
     n_used : int, optional
         Columns that are not left out; all by default.
@@ -61,25 +64,37 @@ class ImportanceDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: KFRC, X: ArrayLike, *, ax: Axes | None = None, max_columns: int = 30, **kwargs: Any
+        cls, model: FuzzyClusterer, X: ArrayLike, *, ax: Axes | None = None, max_columns: int = 30, **kwargs: Any
     ) -> Self:
         """Draw what the columns contribute to a fitted model.
 
         Parameters
         ----------
-        model : KFRC
+        model : FuzzyClusterer
+            Of any method.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on; a DataFrame gives the names.
         ax : matplotlib Axes, optional
         max_columns : int, default=30
         **kwargs
             Passed to ``Axes.barh``.
+
+        Raises
+        ------
+        KFRCError
+            For a precomputed matrix, which has no columns.
         """
-        cls._check_is_kfrc(model)
         facts = summarize(model, X)
-        if facts.importance is None or model.contributions_ is None:
-            raise KFRCError("a precomputed kernel has no columns whose importance could be shown")
-        display = cls(model.contributions_, list(facts.names), len(facts.importance.used), max_columns)
+        found = facts.importance
+        if found is None:
+            raise KFRCError(
+                "a precomputed matrix has no columns whose importance could be shown: use SphereDisplay or "
+                "SilhouetteDisplay, which show how the rows lie"
+            )
+        contributions = np.zeros(found.n_columns)
+        for column in found.columns:
+            contributions[column.position] = column.contribution
+        display = cls(contributions, list(facts.names), len(found.used), max_columns)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kfrc import KFRC, KFRCError
+from kfrc import KFRCError
+from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import ACCENT, MARK, Display, hide_spines
 from kfrc_app.facts import summarize
 from kfrc_app.facts.palette import ORANGE
-from kfrc_app.facts.path import MAX_PATH_ROWS, N_STEPS, FuzzifierPath, fuzzifier_path
+from kfrc_app.facts.path import MAX_PATH_ROWS, N_STEPS, FuzzifierPath, fuzzifier_path, varies_with_m
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class FuzzifierPathDisplay(Display):
-    """Uniformity index of the solution over m, at fixed bandwidths.
+    """Uniformity index of the solution over m, by the same method and with the same distances.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class FuzzifierPathDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        model: KFRC,
+        model: FuzzyClusterer,
         X: ArrayLike,
         *,
         ax: Axes | None = None,
@@ -71,7 +72,7 @@ class FuzzifierPathDisplay(Display):
 
         Parameters
         ----------
-        model : KFRC
+        model : FuzzyClusterer
             With at least two clusters.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on.
@@ -81,9 +82,19 @@ class FuzzifierPathDisplay(Display):
             With more rows the path is computed on a sample.
         **kwargs
             Passed to ``Axes.plot``.
+
+        Raises
+        ------
+        KFRCError
+            If there is one cluster only, or no m to vary.
         """
-        cls._check_is_kfrc(model)
         facts = summarize(model, X)
+        if not varies_with_m(model):
+            raise KFRCError(
+                f"{type(model).__name__} lowers m while it runs, so that there is no m whose other values could be "
+                "shown: its attribute m_path_ holds the m of every iteration, and MembershipDisplay shows how fuzzy "
+                "the result is"
+            )
         if facts.n_clusters < 2:
             raise KFRCError("one cluster has no fuzziness to show: fit at least two")
         path = fuzzifier_path(model, facts.seen, n_steps=n_steps, max_rows=max_rows)

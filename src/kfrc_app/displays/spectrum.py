@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from kfrc import KFRC
+from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import ACCENT, MARK, PLAIN, Display, hide_spines
 from kfrc_app.facts import summarize
@@ -25,9 +26,9 @@ class SpectrumDisplay(Display):
     eigenvalues : ndarray of shape (k,)
         Descending.
     n_clusters : int
-    threshold : float
-        τ.
-    critical_m : float
+    threshold : float or None
+        τ; None if the theory does not cover the method.
+    critical_m : float or None
         m*, ``inf`` if nothing collapses; shown in the title.
 
     Attributes
@@ -50,7 +51,9 @@ class SpectrumDisplay(Display):
 
     bars_: BarContainer
 
-    def __init__(self, eigenvalues: FloatArray, n_clusters: int, threshold: float, critical_m: float) -> None:
+    def __init__(
+        self, eigenvalues: FloatArray, n_clusters: int, threshold: float | None = None, critical_m: float | None = None
+    ) -> None:
         self.eigenvalues = eigenvalues
         self.n_clusters = n_clusters
         self.threshold = threshold
@@ -58,13 +61,14 @@ class SpectrumDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: KFRC, X: ArrayLike, *, ax: Axes | None = None, n_eigenvalues: int = 10, **kwargs: Any
+        cls, model: FuzzyClusterer, X: ArrayLike, *, ax: Axes | None = None, n_eigenvalues: int = 10, **kwargs: Any
     ) -> Self:
         """Draw the spectrum of a fitted model.
 
         Parameters
         ----------
-        model : KFRC
+        model : FuzzyClusterer
+            Of any method; F belongs to its kernel, or to −R/2 of its dissimilarities R.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on.
         ax : matplotlib Axes, optional
@@ -73,14 +77,17 @@ class SpectrumDisplay(Display):
         **kwargs
             Passed to ``Axes.bar``.
         """
-        cls._check_is_kfrc(model)
         facts = summarize(model, X, n_eigenvalues=n_eigenvalues)
-        assert facts.stability is not None  # a KFRC has both
-        assert facts.eigenvalues is not None
-        eigenvalues = facts.eigenvalues[: max(n_eigenvalues, len(model.eigenvalues_))]
-        return cls(eigenvalues, facts.n_clusters, facts.stability.threshold, facts.stability.critical_m).plot(
-            ax, **kwargs
+        own = len(model.eigenvalues_) if isinstance(model, KFRC) else 0
+        eigenvalues = facts.eigenvalues[: max(n_eigenvalues, own)]
+        found = facts.stability
+        display = cls(
+            eigenvalues,
+            facts.n_clusters,
+            None if found is None else found.threshold,
+            None if found is None else found.critical_m,
         )
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw on ``ax``, or on new axes."""
@@ -89,13 +96,14 @@ class SpectrumDisplay(Display):
         colors = [ACCENT if k < self.n_clusters else PLAIN for k in positions]
         options: dict[str, Any] = {"color": colors, "width": 0.7} | kwargs
         self.bars_ = ax.bar(positions, self.eigenvalues, **options)
-        if math.isfinite(self.threshold):
+        if self.threshold is not None and math.isfinite(self.threshold):
             ax.axhline(self.threshold, color=MARK, linestyle="--", label=rf"threshold $\tau$ = {self.threshold:.3f}")
             ax.legend(frameon=False)
         ax.set_xticks(positions)
         ax.set_xlabel("eigenvalue of $F$")
         ax.set_ylabel("share of the variation")
-        collapses = f"may collapse from $m^*$ = {self.critical_m:.3g} on"
-        ax.set_title(collapses if math.isfinite(self.critical_m) else "no fuzzifier value collapses", loc="left")
+        if self.critical_m is not None:
+            collapses = f"may collapse from $m^*$ = {self.critical_m:.3g} on"
+            ax.set_title(collapses if math.isfinite(self.critical_m) else "no fuzzifier value collapses", loc="left")
         hide_spines(ax, "top", "right")
         return self

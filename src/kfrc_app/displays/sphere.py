@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kfrc import KFRC
+from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display
 from kfrc_app.facts import summarize
@@ -19,7 +19,7 @@ _MAX_LEGEND = 12
 
 
 class SphereDisplay(Display):
-    """Rows on the unit sphere of the kernel's feature space.
+    """Rows on the unit sphere of the space in which the method sees them: principal coordinates of length one.
 
     Parameters
     ----------
@@ -52,13 +52,14 @@ class SphereDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: KFRC, X: ArrayLike, *, ax: Axes | None = None, max_rows: int = 3000, **kwargs: Any
+        cls, model: FuzzyClusterer, X: ArrayLike, *, ax: Axes | None = None, max_rows: int = 3000, **kwargs: Any
     ) -> Self:
         """Draw the rows of a fitted model.
 
         Parameters
         ----------
-        model : KFRC
+        model : FuzzyClusterer
+            Of any method.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on.
         ax : matplotlib Axes3D, optional
@@ -68,9 +69,7 @@ class SphereDisplay(Display):
         **kwargs
             Passed to ``Axes3D.scatter``.
         """
-        cls._check_is_kfrc(model)
         facts = summarize(model, X, max_points=max_rows)
-        assert facts.sphere is not None  # a KFRC has one
         return cls(facts.sphere, model.memberships_[facts.shown]).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:

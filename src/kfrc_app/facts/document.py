@@ -42,8 +42,8 @@ def summary_document(facts: Facts) -> dict[str, Any]:
     >>> from kfrc_app.facts import summarize, summary_document
     >>> X = load_iris().data
     >>> document = summary_document(summarize(FCM(3, random_state=0).fit(X), X))
-    >>> document["method"], document["n_rows"], document["columns"]
-    ('FCM', 150, None)
+    >>> document["method"], document["n_rows"], document["columns"][2]["name"]
+    ('FCM', 150, 'x0')
     """
     importance = facts.importance
     standing_out = set() if importance is None else {column.position for column in importance.standing_out}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import get_tags
 
-from kfrc import KFRC
-from kfrc.columns import Table
-from kfrc.gram import DenseGram, Gram, gram_family
+from kfrc.clusterers import FuzzyClusterer
+from kfrc.clusterers._row_spaces import RowSpace
+from kfrc.gram import Gram
 from kfrc.spectrum import Spectrum
 from kfrc.typing import FloatArray, IntArray
 
@@ -46,26 +47,58 @@ def sample_rows(labels: IntArray, max_rows: int) -> IntArray:
     return np.sort(np.concatenate(chosen))
 
 
-def fitted_gram(model: KFRC, X: FloatArray | pd.DataFrame, rows: IntArray, weights: FloatArray | None = None) -> Gram:
-    """The Gram matrix of some rows at the bandwidths of a fitted model.
+def of_rows(model: FuzzyClusterer, X: FloatArray | pd.DataFrame, rows: IntArray | None = None) -> Any:
+    """Some rows of what a model was fitted on, or all pairs of them, with the names of columns that it knows."""
+    if get_tags(model).input_tags.pairwise:
+        matrix = np.asarray(X, dtype=np.float64)
+        return matrix if rows is None else matrix[np.ix_(rows, rows)]
+    chosen = X if rows is None else X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and not isinstance(chosen, pd.DataFrame):
+        return pd.DataFrame(chosen, columns=names)
+    if names is None and isinstance(chosen, pd.DataFrame) and all(dtype == np.float64 for dtype in chosen.dtypes):
+        return chosen.to_numpy()
+    return chosen
+
+
+def fitted_space(
+    model: FuzzyClusterer,
+    X: FloatArray | pd.DataFrame,
+    rows: IntArray | None = None,
+    weights: FloatArray | None = None,
+) -> RowSpace:
+    """The space in which a fitted model of any method sees its rows, or some of them.
 
     Parameters
     ----------
-    model : KFRC
+    model : FuzzyClusterer
         Fitted on ``X``.
     X : ndarray or DataFrame of shape (n_samples, n_features)
-        The data, or the Gram matrix if the model's kernel is ``"precomputed"``.
+        The data, or the matrix of all pairs of rows.
+    rows : ndarray of shape (k,), optional
+    weights : ndarray of shape (n_samples,), optional
+        Of all rows, if the model was fitted with weights.
+    """
+    counted = weights if weights is None or rows is None else weights[rows]
+    return model._row_space(of_rows(model, X, rows), counted)
+
+
+def fitted_gram(
+    model: FuzzyClusterer, X: FloatArray | pd.DataFrame, rows: IntArray, weights: FloatArray | None = None
+) -> Gram:
+    """The Gram matrix of some rows as a fitted model sees them: at its bandwidths, or −R/2 of its dissimilarities.
+
+    Parameters
+    ----------
+    model : FuzzyClusterer
+        Fitted on ``X``.
+    X : ndarray or DataFrame of shape (n_samples, n_features)
+        The data, or the matrix of all pairs of rows.
     rows : ndarray of shape (k,)
     weights : ndarray of shape (n_samples,), optional
         Of all rows, if the model was fitted with weights.
     """
-    if model.space_ is None or model.kernel_ is None:
-        return DenseGram(np.asarray(X)[np.ix_(rows, rows)])
-    values = model._rows(X.iloc[rows]) if isinstance(X, pd.DataFrame) else X[rows]
-    seen = model.space_.standardize(values)
-    if weights is not None and isinstance(seen, Table):
-        seen = replace(seen, weights=weights[rows])
-    return gram_family(seen, model.kernel_).at(model.space_.bandwidths)
+    return fitted_space(model, X, rows, weights).gram()
 
 
 def sphere_coordinates(spectrum: Spectrum) -> FloatArray:

@@ -28,14 +28,14 @@ class Column:
     position : int
         In the table, from zero.
     contribution : float
-        Share in what the partition explains (``KFRC.contributions_``); all sum to one.
+        Share in what the partition explains, by the distances of the method; all sum to one.
     by_cluster : tuple of float
         The same cluster by cluster; they sum to ``contribution``.
-    weight : float
-        The paper's importance W_j ∝ 1/θ_j; all sum to one.
-    bandwidth : float
+    weight : float or None
+        The paper's importance W_j ∝ 1/θ_j; all sum to one. None for a method without bandwidths.
+    bandwidth : float or None
         θ_j in the units of the table; ``inf`` if the column is not used.
-    in_deviations : float
+    in_deviations : float or None
         The same in standard deviations of the column.
     varies : bool
         Whether its values differ at all.
@@ -47,16 +47,16 @@ class Column:
     position: int
     contribution: float
     by_cluster: tuple[float, ...]
-    weight: float
-    bandwidth: float
-    in_deviations: float
+    weight: float | None
+    bandwidth: float | None
+    in_deviations: float | None
     varies: bool = True
     kind: Kind = Kind.NUMERIC
 
     @property
     def used(self) -> bool:
         """Whether the distances see it."""
-        return bool(np.isfinite(self.bandwidth))
+        return self.varies if self.bandwidth is None else bool(np.isfinite(self.bandwidth))
 
     @property
     def has_unit(self) -> bool:
@@ -72,12 +72,17 @@ class Importance:
     ----------
     columns : tuple of Column
         Largest contribution first; those that are left out come last.
-    effective : float
-        W_eff of the paper: to how many equally important columns the weights 1/θ amount.
+    effective : float or None
+        W_eff of the paper: to how many equally important columns the weights 1/θ amount; None without bandwidths.
     """
 
     columns: tuple[Column, ...]
-    effective: float
+    effective: float | None
+
+    @property
+    def has_bandwidths(self) -> bool:
+        """Whether the method has a bandwidth for every column."""
+        return self.effective is not None
 
     @property
     def n_columns(self) -> int:
@@ -173,8 +178,13 @@ def by_importance(contributions: FloatArray) -> IntArray:
     return np.argsort(-relative.round(3), kind="stable")
 
 
-def importance(model: FuzzyClusterer, names: Sequence[str], data: pd.DataFrame | None = None) -> Importance | None:
-    """What the columns that a model was fitted on contribute; None if it has no columns or no bandwidths.
+def importance(
+    model: FuzzyClusterer,
+    names: Sequence[str],
+    data: pd.DataFrame | None = None,
+    by_cluster: FloatArray | None = None,
+) -> Importance | None:
+    """What the columns that a model was fitted on contribute; None if nothing is known of columns.
 
     Parameters
     ----------
@@ -185,35 +195,39 @@ def importance(model: FuzzyClusterer, names: Sequence[str], data: pd.DataFrame |
     data : DataFrame of shape (n_samples, n_features), optional
         What it was fitted on: tells the types of the columns, and those that do not vary from those that were set
         aside.
+    by_cluster : ndarray of shape (n_clusters, n_features), optional
+        Shares of clusters and columns; a :class:`kfrc.KFRC` knows them itself.
     """
-    if not isinstance(model, KFRC):
+    bandwidths = weights = deviations = None
+    effective = None
+    if isinstance(model, KFRC):
+        by_cluster = model.cluster_contributions_
+        bandwidths, weights, logs = model.bandwidths_, model.importance_weights_, model.log_bandwidths_
+        deviations = None if logs is None else np.exp(logs)
+        effective = float(model.effective_n_features_ or 0.0)
+    if by_cluster is None:
         return None
-    shares, by_cluster, weights = model.contributions_, model.cluster_contributions_, model.importance_weights_
-    bandwidths, logs = model.bandwidths_, model.log_bandwidths_
-    if shares is None or by_cluster is None or weights is None or bandwidths is None or logs is None:
-        return None
-    deviations = np.exp(logs)
-    varies = np.isfinite(bandwidths).tolist() if data is None else [_varies(data.iloc[:, j]) for j in range(len(names))]
+    shares = by_cluster.sum(axis=0)
+    if data is not None:
+        varies = [_varies(data.iloc[:, j]) for j in range(len(names))]
+    else:
+        varies = [True] * len(names) if bandwidths is None else np.isfinite(bandwidths).tolist()
     kinds = [Kind.NUMERIC] * len(names) if data is None else [kind_of(data.iloc[:, j]) for j in range(len(names))]
-    order = by_importance(shares)
-    order = np.concatenate([order[np.isfinite(bandwidths[order])], order[~np.isfinite(bandwidths[order])]])
-    return Importance(
-        tuple(
-            Column(
-                names[j],
-                j,
-                float(shares[j]),
-                tuple(by_cluster[:, j].tolist()),
-                float(weights[j]),
-                float(bandwidths[j]),
-                float(deviations[j]),
-                varies[j],
-                kinds[j],
-            )
-            for j in order.tolist()
-        ),
-        float(model.effective_n_features_ or 0.0),
-    )
+    columns = [
+        Column(
+            names[j],
+            j,
+            float(shares[j]),
+            tuple(by_cluster[:, j].tolist()),
+            None if weights is None else float(weights[j]),
+            None if bandwidths is None else float(bandwidths[j]),
+            None if deviations is None else float(deviations[j]),
+            varies[j],
+            kinds[j],
+        )
+        for j in by_importance(shares).tolist()
+    ]
+    return Importance(tuple(sorted(columns, key=lambda column: not column.used)), effective)
 
 
 def _varies(column: pd.Series[Any]) -> bool:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
-from kfrc import KFRC, KFRCError
+from kfrc import KFRCError
 from kfrc._threads import limiting_threads
+from kfrc.clusterers import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import Gram
@@ -17,9 +21,10 @@ from kfrc.metrics import uniformity_index
 from kfrc.relational import solve_relational
 from kfrc.stability import MergeBound, merge_bound
 from kfrc.typing import FloatArray, IntArray
-from kfrc_app.facts.geometry import fitted_gram, sample_rows
+from kfrc_app.facts.geometry import fitted_gram, of_rows, sample_rows
 from kfrc_app.facts.stability import model_stability
 from kfrc_app.facts.verdicts import HIGH
+from kfrc_app.facts.weighting import fit_weighted
 
 N_STEPS = 31
 MAX_PATH_ROWS = 500
@@ -54,7 +59,7 @@ class FuzzifierPath:
     fitted : int
         Step of the fitted m.
     critical_m : float
-        m* of the fitted model, ``inf`` if it is stable.
+        m* of the fitted model, ``inf`` if it is stable or the theory does not cover the method.
     merge : MergeBound or None
         Where the first pair merges at the latest; None if it cannot be said.
     rows : ndarray of shape (n_rows,)
@@ -83,7 +88,7 @@ class FuzzifierPath:
 
 @limiting_threads
 def fuzzifier_path(
-    model: KFRC,
+    model: FuzzyClusterer,
     X: FloatArray | pd.DataFrame,
     *,
     rows: IntArray | None = None,
@@ -91,12 +96,12 @@ def fuzzifier_path(
     n_steps: int = N_STEPS,
     max_rows: int = MAX_PATH_ROWS,
 ) -> FuzzifierPath:
-    """Follow the solution of a fitted model as m falls and rises, at its bandwidths.
+    """Follow the solution of a fitted model as m falls and rises, by the same method and with the same distances.
 
     Parameters
     ----------
-    model : KFRC
-        Fitted on ``X``, with at least two clusters.
+    model : FuzzyClusterer
+        Fitted on ``X``, with at least two clusters and a fuzziness m of its own choosing or yours.
     X : ndarray or DataFrame of shape (n_samples, n_features)
     rows : ndarray of shape (k,), optional
         Rows to sample from; all by default.
@@ -105,6 +110,11 @@ def fuzzifier_path(
     n_steps : int, default=31
     max_rows : int, default=500
         With more rows a sample of about this many is used.
+
+    Raises
+    ------
+    KFRCError
+        If the method has no m to vary.
 
     Examples
     --------
@@ -116,22 +126,23 @@ def fuzzifier_path(
     >>> bool(path.uniformity[0] < path.uniformity[-1])
     True
     """
+    if not varies_with_m(model):
+        raise KFRCError(
+            f"{type(model).__name__} lowers m while it runs: there is no m whose other values could be shown"
+        )
     rows = np.arange(len(X)) if rows is None else rows
     rows = rows[sample_rows(model.labels_[rows], max_rows)]
     gram = fitted_gram(model, X, rows, weights)
     fuzzifier = model.fuzzifier_
-    stability = model_stability(model)
-    assert stability is not None  # KFRC knows its eigenvalues
-    grid, fitted = m_grid(fuzzifier, stability.critical_m, n_steps)
-    dissimilarity = Dissimilarity(gram)
+    stability = model_stability(model, of_rows(model, X, rows), None if weights is None else weights[rows])
+    critical_m = math.inf if stability is None else stability.critical_m
+    grid, fitted = m_grid(fuzzifier, critical_m, n_steps)
     counted = None if weights is None else weights[rows]
     n_clusters = model.memberships_.shape[1]
+    follow = _relational(model, gram) if model._minimizes_relation else _refitting(model, X, rows, counted)
 
     def solve(k: int, init: str | FloatArray) -> FloatArray:
-        t = fuzzifier.with_m(float(grid[k]))
-        return solve_relational(
-            dissimilarity, n_clusters, t, init=init, max_iter=_MAX_ITER, tol=_TOL, random_state=0
-        ).memberships
+        return follow(float(grid[k]), init)
 
     # A collapsed fit has no structure to follow: begin at the crisp end instead.
     anchor = 0 if model.status_ == "collapsed" else fitted
@@ -147,10 +158,52 @@ def fuzzifier_path(
         uniformity=np.array([uniformity_index(U, sample_weight=counted) for U in memberships]),
         n_distinct=np.array([count_distinct(U) for U in memberships]),
         fitted=fitted,
-        critical_m=stability.critical_m,
-        merge=_first_merge(gram, memberships[0].argmax(axis=1), fuzzifier),
+        critical_m=critical_m,
+        merge=_first_merge(gram, memberships[0].argmax(axis=1), fuzzifier) if model._minimizes_relation else None,
         rows=rows,
     )
+
+
+def varies_with_m(model: FuzzyClusterer) -> bool:
+    """Whether a method has one fuzziness m, which can be set to another value.
+
+    Examples
+    --------
+    >>> from kfrc import FCM, VFCM
+    >>> from kfrc_app.facts.path import varies_with_m
+    >>> varies_with_m(FCM()), varies_with_m(VFCM())
+    (True, False)
+    """
+    return "m" in model.get_params(deep=False)
+
+
+def _relational(model: FuzzyClusterer, gram: Gram) -> Callable[[float, str | FloatArray], FloatArray]:
+    """Memberships for m and a start, for methods whose objective is the relational one."""
+    dissimilarity, n_clusters = Dissimilarity(gram), model.memberships_.shape[1]
+
+    def solve(m: float, init: str | FloatArray) -> FloatArray:
+        t = model.fuzzifier_.with_m(m)
+        return solve_relational(
+            dissimilarity, n_clusters, t, init=init, max_iter=_MAX_ITER, tol=_TOL, random_state=0
+        ).memberships
+
+    return solve
+
+
+def _refitting(
+    model: FuzzyClusterer, X: FloatArray | pd.DataFrame, rows: IntArray, weights: FloatArray | None
+) -> Callable[[float, str | FloatArray], FloatArray]:
+    """The same for any other method, which is fitted again on these rows."""
+    seen = of_rows(model, X, rows)
+
+    def solve(m: float, init: str | FloatArray) -> FloatArray:
+        again = clone(model).set_params(m=m, init=init, n_init=1, max_iter=_MAX_ITER, tol=_TOL, verbose=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fit that collapses is what the path is there to show
+            fit_weighted(again, seen, weights)
+        return again.memberships_
+
+    return solve
 
 
 def m_grid(fuzzifier: Fuzzifier, critical_m: float, n_steps: int) -> tuple[FloatArray, int]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-from sklearn.metrics import pairwise_distances
+import pandas as pd
 
-from kfrc import FCM, KFRC
+from kfrc import KFRC
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.spectrum import spectrum_of
-from kfrc.stability import leading_eigenvalue
 from kfrc.typing import FloatArray
+from kfrc_app.facts.geometry import fitted_space
 
 ADVISED_SHARE = 0.5
 """Advised m: this share of the way from the hard limit to m*. At m* itself memberships are already nearly uniform."""
@@ -117,21 +116,25 @@ def stability(fuzzifier: Fuzzifier, n_clusters: int, leading: float) -> Stabilit
     return Stability(leading, threshold, critical_m, stable)
 
 
-def model_stability(model: FuzzyClusterer, X: FloatArray | None = None) -> Stability | None:
+def model_stability(
+    model: FuzzyClusterer, X: FloatArray | pd.DataFrame | None = None, weights: FloatArray | None = None
+) -> Stability | None:
     """The stability of a fitted model; None for methods that the theory does not cover.
 
     Parameters
     ----------
     model : FuzzyClusterer
-    X : ndarray, optional
+    X : ndarray or DataFrame, optional
         What it was fitted on; :class:`kfrc.KFRC` needs none.
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
     """
     if isinstance(model, KFRC):
-        leading: float | None = float(model.eigenvalues_[0])
-    else:
-        leading = None if X is None else _leading_eigenvalue(model, X)
-    if leading is None:
+        leading = float(model.eigenvalues_[0])
+    elif X is None or not model._minimizes_relation:
         return None
+    else:
+        leading = float(spectrum_of(fitted_space(model, X, weights=weights).gram(), 1).eigenvalues[0])
     return stability(model.fuzzifier_, model.memberships_.shape[1], leading)
 
 
@@ -159,19 +162,3 @@ def fuzzifier_outlooks(n_clusters: int, leading: float) -> tuple[FuzzifierOutloo
 def plain_eigenvalue(X: FloatArray, weights: FloatArray | None = None) -> float:
     """λ₁ for squared Euclidean distances between rows; weights say how many rows each row stands for."""
     return float(spectrum_of(Dissimilarity.from_features(X, weights).gram, 1).eigenvalues[0])
-
-
-def _leading_eigenvalue(model: FuzzyClusterer, X: FloatArray) -> float | None:
-    if isinstance(model, FCM):
-        return plain_eigenvalue(X)
-    metric = getattr(model, "metric", None)
-    if metric is None:
-        return None  # no relational method: its distances are no fixed matrix
-    beta = getattr(model, "beta_", 0.0)
-    if metric == "sqeuclidean" and beta == 0:
-        return plain_eigenvalue(X)
-    options = model.get_params().get("metric_params") or {}
-    R = X if metric == "precomputed" else pairwise_distances(X, metric=metric, **options)
-    if beta != 0:  # what NERFCM had to add to every dissimilarity of two rows
-        R = R + beta * (1.0 - np.eye(len(R)))
-    return leading_eigenvalue(R)

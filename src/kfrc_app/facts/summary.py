@@ -32,10 +32,10 @@ from kfrc_app.facts.clusters import (
 from kfrc_app.facts.confidence import Trust, trust_facts
 from kfrc_app.facts.fit import Fit, fit_facts, remarks
 from kfrc_app.facts.fitted import blank_is_level, check_shapes
-from kfrc_app.facts.geometry import fitted_gram, sample_rows, sphere_coordinates
+from kfrc_app.facts.geometry import fitted_gram, fitted_space, sample_rows, sphere_coordinates
 from kfrc_app.facts.importance import Importance, importance
 from kfrc_app.facts.levels import LevelShares, description, level_shares
-from kfrc_app.facts.path import FuzzifierPath, fuzzifier_path
+from kfrc_app.facts.path import FuzzifierPath, fuzzifier_path, varies_with_m
 from kfrc_app.facts.profiles import Profiles, cluster_profiles
 from kfrc_app.facts.reliability import Reliability, reliability_facts
 from kfrc_app.facts.search import Search, search_facts
@@ -150,7 +150,7 @@ class Facts:
     @cached_property
     def stability(self) -> Stability | None:
         """Whether memberships can all become equal; None for methods that the theory does not cover."""
-        return model_stability(self.model, self.X if self.pairwise or self._is_plain else None)
+        return model_stability(self.model, self.seen, self.weights)
 
     @cached_property
     def fuzzifiers(self) -> tuple[FuzzifierOutlook, ...]:
@@ -177,7 +177,13 @@ class Facts:
     @cached_property
     def importance(self) -> Importance | None:
         """Which columns count."""
-        return importance(self.model, self.names, None if self.pairwise else self.data)
+        if isinstance(self.model, KFRC):
+            return importance(self.model, self.names, None if self.pairwise else self.data)
+        if self.pairwise:
+            return None
+        space = fitted_space(self.model, self.seen, weights=self.weights)
+        shares = space.cluster_contributions(self.model.memberships_, self.model.fuzzifier_)
+        return importance(self.model, self.names, self.data, shares)
 
     @cached_property
     def choice(self) -> Choice | None:
@@ -212,22 +218,22 @@ class Facts:
         return sample_rows(self.model.labels_, self.max_points)
 
     @cached_property
-    def eigenvalues(self) -> FloatArray | None:
+    def eigenvalues(self) -> FloatArray:
         """Those of F, descending: the fit's own, then further ones from the rows in pictures."""
-        if not isinstance(self.model, KFRC) or self._spectrum is None:
-            return None
+        if not isinstance(self.model, KFRC):
+            return self._spectrum.eigenvalues
         leading = self.model.eigenvalues_
         return np.concatenate([leading, np.minimum(self._spectrum.eigenvalues[len(leading) :], leading[-1])])
 
     @cached_property
-    def sphere(self) -> FloatArray | None:
+    def sphere(self) -> FloatArray:
         """The rows in pictures on the unit sphere, of shape (n_shown, 3)."""
-        return None if self._spectrum is None else sphere_coordinates(self._spectrum)
+        return sphere_coordinates(self._spectrum)
 
     @property
-    def explained(self) -> float | None:
+    def explained(self) -> float:
         """Share of the variation along the three axes of the sphere."""
-        return None if self._spectrum is None else float(self._spectrum.eigenvalues[:3].sum())
+        return float(self._spectrum.eigenvalues[:3].sum())
 
     @cached_property
     def profiles(self) -> Profiles | None:
@@ -278,7 +284,7 @@ class Facts:
     @cached_property
     def path(self) -> FuzzifierPath | None:
         """The solution over all m, on rows of the pictures."""
-        if not isinstance(self.model, KFRC) or self.n_clusters == 1:
+        if self.n_clusters == 1 or not varies_with_m(self.model):
             return None
         return fuzzifier_path(self.model, self.seen, rows=self.shown, weights=self.weights)
 
@@ -300,10 +306,8 @@ class Facts:
         return self.weights is None and self.table is not None and self.table.is_plain and not self.table.n_incomplete
 
     @cached_property
-    def _spectrum(self) -> Spectrum | None:
+    def _spectrum(self) -> Spectrum:
         """Leading eigenpairs of F on the rows in pictures."""
-        if not isinstance(self.model, KFRC):
-            return None
         n_wanted = min(len(self.shown), max(self.n_eigenvalues, self.n_clusters + 3))
         return spectrum_of(fitted_gram(self.model, self.seen, self.shown, self.weights), n_wanted)
 

@@ -78,7 +78,7 @@ def render_html(facts: Facts) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    if facts.eigenvalues is None:
+    if not isinstance(facts.model, kfrc.KFRC):
         raise ValueError(f"a report shows a KFRC, this is a {facts.fit.method}: use the facts themselves")
     environment = Environment(
         loader=PackageLoader("kfrc_app.report"),

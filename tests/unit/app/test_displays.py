@@ -21,7 +21,6 @@ from kfrc_app.displays import (
     SphereDisplay,
 )
 from kfrc_app.facts import summarize
-from kfrc_app.facts.comparison import methods
 
 DISPLAYS = [MembershipDisplay, SphereDisplay, ImportanceDisplay, SpectrumDisplay, FuzzifierPathDisplay]
 
@@ -131,18 +130,6 @@ def test_precomputed_kernels_have_no_importance():
     with pytest.raises(KFRCError, match="precomputed"):
         ImportanceDisplay.from_estimator(model, K)
     SphereDisplay.from_estimator(model, K)
-
-
-@pytest.mark.parametrize("method", [method for method in methods() if method is not KFRC])
-def test_other_methods_are_refused_in_words_where_only_kfrc_has_what_is_shown(method, iris_frame):
-    other = method(n_clusters=3).fit(iris_frame)
-    for display in DISPLAYS:
-        if display is MembershipDisplay:
-            assert display.from_estimator(other, iris_frame).memberships.shape == (150, 3)
-            continue
-        words = f"^{display.__name__} needs a KFRC model, got {method.__name__}; MembershipDisplay draws"
-        with pytest.raises(KFRCError, match=words):
-            display.from_estimator(other, iris_frame)
 
 
 def test_without_matplotlib_the_message_names_an_extra_that_exists(model, iris_frame, monkeypatch):

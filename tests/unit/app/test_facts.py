@@ -501,7 +501,8 @@ def test_every_method_has_facts(method, iris, blanked):
     assert facts.fit.uniformity == model.uniformity_
     assert facts.fit.status == model.status_
     assert facts.agreement.n_known == 100
-    assert (facts.importance is None) == (method is not KFRC)
+    assert sum(column.contribution for column in facts.importance.columns) == pytest.approx(1.0)
+    assert facts.importance.has_bandwidths == (method is KFRC)
     document = summary_document(facts)
     assert document["memberships"] == "fuzzy"
     assert json.loads(json.dumps(document, allow_nan=False)) == document
