@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: setup demo test lint types layers bench study clean
+.PHONY: setup demo docs test lint types layers bench study clean
 
 setup: $(VENV)/.installed
 
@@ -15,7 +15,7 @@ $(VENV)/.installed: pyproject.toml
 demo: setup
 	$(BIN)/kfrc demo --force
 
-test: lint types layers
+test: lint types layers docs
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: setup
@@ -28,6 +28,9 @@ types: setup
 layers: setup
 	$(BIN)/lint-imports
 
+docs: setup
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+
 bench: setup
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/run.py
 
@@ -38,4 +41,4 @@ study: setup
 	$(BIN)/kfrc study tables kfrc-study/real
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api

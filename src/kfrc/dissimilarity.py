@@ -127,9 +127,10 @@ def _gower_kind(column: Column) -> str:
 def gower_dissimilarities(X: Any, Y: Any | None = None, *, column_types: Mapping[Any, Any] | None = None) -> FloatArray:
     """Gower's dissimilarities between rows of a table with columns of any type, for ``metric="precomputed"``.
 
-    The dissimilarity of two rows is the mean, over the columns that are known in both, of |x − y| / range for numbers
-    and dates, of the difference of ranks / their range for ordered levels, of 0 or 1 for levels without order, and of
-    the way round the circle / its half for parts of dates. It is 1/2 where two rows have no known column in common.
+    The dissimilarity of two rows is the mean, over the columns that are known in both, of ``|x − y| / range`` for
+    numbers and dates, of the difference of ranks / their range for ordered levels, of 0 or 1 for levels without order,
+    and of the way round the circle / its half for parts of dates. It is 1/2 where two rows have no known column in
+    common.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ class DependenceScreen(Screen, name="dependence"):
         Wider tables are not screened: every column counts as relevant.
     max_width : int
         Of tables with more columns than this an automatic choice sees the foremost only, see
-        :mod:`kfrc.selection.wide`.
+        ``kfrc.selection.wide``.
 
     References
     ----------

@@ -61,8 +61,8 @@ def stability_threshold(fuzzifier: str | Fuzzifier, n_clusters: int) -> float:
 def leading_eigenvalue(R: ArrayLike) -> float:
     """λ₁ of F for any symmetric dissimilarities: the uniform solution is unstable exactly when κ λ₁ > 1.
 
-    With D_j = R_j• / n − R_•• / 2n², the second variation of J is ψ (D − κ B / n) for B = −HRH/2, so λ₁ is the largest
-    eigenvalue of D^{-1/2} B D^{-1/2} / n. A sample with D_j < 0 (possible only if R is not Euclidean) makes the
+    With ``D_j = R_j• / n − R_•• / 2n²``, the second variation of J is ψ (D − κ B / n) for B = −HRH/2, so λ₁ is the
+    largest eigenvalue of D^{-1/2} B D^{-1/2} / n. A sample with D_j < 0 (possible only if R is not Euclidean) makes the
     uniform solution unstable at every m, and the answer is ``inf``.
 
     Parameters
@@ -148,7 +148,7 @@ class UniformHessian:
 
 
 def uniform_hessian(R: ArrayLike, fuzzifier: str | Fuzzifier, n_clusters: int) -> UniformHessian:
-    """Q = χ²/(2nζ) HRH + ψ/(2n) diag(R1) − ψ R_••/(4n²) I, exact for any symmetric R.
+    """``Q = χ²/(2nζ) HRH + ψ/(2n) diag(R1) − ψ R_••/(4n²) I``, exact for any symmetric R.
 
     Here ζ = t(1/c), χ = t′(1/c), ψ = t″(1/c). The paper states Q with R and restricts it to vectors that sum to zero;
     moving mass between clusters enters only through HRH, so with HRH no restriction is needed.

@@ -24,7 +24,6 @@ TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 SEPARATOR = "=== next block ==="
-WITH_OWN_TEST = ("collapse_iris.py",)
 
 
 def run_python(arguments, folder):
@@ -142,12 +141,14 @@ def exists(name):
     return False
 
 
-METHOD_EXAMPLES = sorted(set((ROOT / "examples").glob("*.py")) - {ROOT / "examples" / name for name in WITH_OWN_TEST})
+EXAMPLES = sorted((ROOT / "examples" / "gallery").glob("*/*.py")) + sorted(
+    (ROOT / "examples" / "tutorials").glob("*.py")
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", METHOD_EXAMPLES, ids=lambda path: path.stem)
-def test_method_examples_draw_their_memberships(script, tmp_path):
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_of_the_site_run_and_draw_a_picture(script, tmp_path):
     figure = tmp_path / "figure.png"
     run_python([str(script), "--out", str(figure)], tmp_path)
     assert figure.stat().st_size > 10_000

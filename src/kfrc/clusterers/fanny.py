@@ -77,7 +77,7 @@ class FANNY(FuzzyClusterer):
         taking the rest: 0.9 in the own block, 0.1/(c − 1) elsewhere. So the result can depend on the order of the rows.
     max_iter : int, default=500
     tol : float, default=1e-15
-        It stops when |J_new − J_old| ≤ tol · J_new and every membership follows from the others to √tol (5·10⁻⁷ at
+        It stops when ``|J_new − J_old| ≤ tol · J_new`` and every membership follows from the others to √tol (5·10⁻⁷ at
         least; R does not ask for that, and it matters only where J is flat, as at large m). ``"batch"`` stops when no
         membership moves by more than √tol, which changes J by about tol.
     random_state : int, RandomState, Generator or None

@@ -125,7 +125,7 @@ class TableView:
         Mean zero, standard deviation one; if no scale is needed these are of the bulk only. Columns of any type, blanks
         and weights make it a table.
     one_scale : bool
-        Whether all columns are on one scale (:func:`kfrc.fitting.units.have_one_scale`): then one is the root mean
+        Whether all columns are on one scale (``kfrc.fitting.units.have_one_scale``): then one is the root mean
         square of their standard deviations.
     """
 

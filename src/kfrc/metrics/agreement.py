@@ -27,7 +27,7 @@ def fuzzy_rand_score(
     max_i (u_ji ∧ u_ki) and apart to the degree max_{i ≠ i'} (u_ji ∧ u_ki'). With V, X these degrees in the
     reference and Y, Z those in the estimate, over all pairs j < k,
 
-    .. math:: a = \sum V ∧ Y, \quad b = \sum V ∧ Z, \quad c = \sum X ∧ Y, \quad d = \sum X ∧ Z.
+    .. math:: a = \sum V \wedge Y, \quad b = \sum V \wedge Z, \quad c = \sum X \wedge Y, \quad d = \sum X \wedge Z.
 
     Parameters
     ----------

@@ -272,8 +272,8 @@ def descend(
 ) -> RelationalSolution:
     """One run from given memberships, without checks: what :func:`solve_relational` repeats.
 
-    With ``memory`` steps are extrapolated from so many earlier ones (:class:`Anderson`), wherever that does not raise
-    the objective. The minimum is the same, but for runs that might end in one or another.
+    With ``memory`` steps are extrapolated from so many earlier ones (Anderson acceleration), wherever that does not
+    raise the objective. The minimum is the same, but for runs that might end in one or another.
     """
     state = _evaluate(dissimilarity, t, U)
     centers = state
