@@ -66,6 +66,12 @@ def golden_scalars():
 
 
 @pytest.fixture(scope="session")
+def callbacks():
+    """scikit-learn's callbacks."""
+    return pytest.importorskip("sklearn.callback", reason="callbacks need scikit-learn 1.9 or later")
+
+
+@pytest.fixture(scope="session")
 def shared():
     """Folder of reference numbers and data that are not part of the repository."""
     if not (SHARED / "oracles").is_dir():

@@ -1,7 +1,5 @@
 """Fuzzy clustering that does not collapse: kernel fuzzy relational clustering with spectrally tuned bandwidths."""
 
-from importlib.metadata import version
-
 from kfrc.clusterers import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM, NegativeDistanceError
 from kfrc.exceptions import (
     ConstantFeatureWarning,
@@ -19,7 +17,7 @@ from kfrc.exceptions import (
     UnseenCategoryWarning,
 )
 
-__version__ = version("kfrc")
+__version__ = "0.1.0"
 
 __all__ = [
     "FANNY",

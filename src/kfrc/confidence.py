@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from kfrc import activity
+from kfrc._callbacks import set_callbacks
 from kfrc._eigenpairs import largest_pairs
 from kfrc._numerics import EIGENVALUE_FLOOR, as_generator, double_center, symmetrize
 from kfrc._threads import limiting_threads
@@ -289,7 +290,7 @@ def _blank(model: Any) -> Any:
     """An unfitted clone that reports nothing."""
     blank = clone(model)
     if isinstance(blank, FuzzyClusterer):
-        blank.set_callbacks()
+        set_callbacks(blank)
     loud = {name: value for name, value in blank.get_params().items() if name.split("__")[-1] == "verbose"}
     return blank.set_params(**{name: type(value)(0) for name, value in loud.items()})
 

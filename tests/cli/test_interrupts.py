@@ -176,6 +176,7 @@ def test_an_interrupted_study_says_how_to_go_on(interrupt, tmp_path, n_jobs, eve
 
 
 @with_workers
+@pytest.mark.usefixtures("callbacks")
 def test_a_script_gets_the_exception_of_python(interrupt, n_jobs, everybody):
     code, out, _ = interrupt(SCRIPT, n_jobs, everybody=everybody)
     assert (code, out) == (0, "interrupted\n")

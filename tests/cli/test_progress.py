@@ -42,7 +42,7 @@ class Diary(Bars):
 @pytest.mark.parametrize(
     "model", [FCM(3, n_init=2, random_state=0), KFRC(3, random_state=0), KFRC("auto", max_clusters=5, random_state=0)]
 )
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("restless", "callbacks")
 def test_the_bar_of_a_fit_goes_forward_and_reaches_its_end(model, X):
     bars = Diary()
     totals = []

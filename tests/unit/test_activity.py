@@ -199,7 +199,7 @@ METHODS = [
 
 
 @pytest.mark.parametrize("model", METHODS, ids=lambda model: type(model).__name__)
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("restless", "callbacks")
 def test_steps_are_tasks_inside_the_parts_of_a_fit(model, X):
     recorder = Recorder()
     model.set_callbacks(recorder).fit(X)
@@ -213,7 +213,7 @@ def test_steps_are_tasks_inside_the_parts_of_a_fit(model, X):
     model.set_callbacks()
 
 
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("restless", "callbacks")
 def test_the_parts_of_a_fit_have_the_names_that_they_have_without_steps(X, monkeypatch):
     shown, silent = Recorder(), Recorder()
     KFRC(3, random_state=0).set_callbacks(shown).fit(X)
@@ -224,7 +224,7 @@ def test_the_parts_of_a_fit_have_the_names_that_they_have_without_steps(X, monke
     assert "bandwidths 1/3, " in next(name for level, name in shown.ended if level == 2 and "bandwidths 1" in name)
 
 
-@pytest.mark.usefixtures("restless")
+@pytest.mark.usefixtures("restless", "callbacks")
 def test_following_changes_no_result(X):
     alone = KFRC("auto", max_clusters=4, random_state=0).fit(X)
     followed = KFRC("auto", max_clusters=4, random_state=0).set_callbacks(Recorder()).fit(X)
@@ -237,6 +237,7 @@ def test_verbose_prints_the_steps_of_a_part_that_lasts(X, capsys):
     assert "FCM:   clustering: 1\n" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("callbacks")
 def test_nobody_is_told_of_a_fit_after_its_end(X):
     told = []
     with follow(told.append, every=0.0):

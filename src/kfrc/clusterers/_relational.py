@@ -6,8 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
-from sklearn.callback import with_callbacks
-
+from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
 from kfrc._validation import check_positive_int
 from kfrc.clusterers._points import Points

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.callback import CallbackSupportMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc import activity
+from kfrc._callbacks import CallbackSupportMixin
 from kfrc._numerics import COLLAPSE_TOL
 from kfrc._threads import count_rows, limiting_threads, threads_for
 from kfrc._validation import (

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
+from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
 from kfrc._threads import limiting_threads
 from kfrc._validation import check_number, check_positive_int

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
 from kfrc._validation import check_positive_int, check_squares, find_varying_columns
 from kfrc.clusterers._fcm_descent import distances_to_centers, solve_fcm

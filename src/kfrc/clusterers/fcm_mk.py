@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
-from sklearn.callback import with_callbacks
 
 from kfrc import activity
+from kfrc._callbacks import with_callbacks
 from kfrc._numerics import RESOLUTION, binary_exponent, midst
 from kfrc._validation import check_positive_int, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run

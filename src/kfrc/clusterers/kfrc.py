@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import with_callbacks
 
+from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
 from kfrc._validation import check_memberships
 from kfrc.bandwidth import BandwidthResult, Optimizer

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.callback import with_callbacks
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc import activity
+from kfrc._callbacks import with_callbacks
 from kfrc._threads import limiting_threads
 from kfrc._validation import check_positive_int, check_sample_weight
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of

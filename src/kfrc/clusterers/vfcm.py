@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.callback import with_callbacks
 
 from kfrc import activity
+from kfrc._callbacks import with_callbacks
 from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers._rows import MergedRows, fitted_rows, times

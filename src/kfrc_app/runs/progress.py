@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from kfrc._callbacks import set_callbacks
+
 
 class Tasks(Protocol):
     """What shows tasks: rich's bars in a terminal, messages to a page elsewhere."""
@@ -58,5 +60,5 @@ class FitProgress:
             self.bar.update(self.task, advance=1, description=f"{self.label}: {context.task_name}")
 
     def attach(self, model: Any) -> Any:
-        """Have ``model`` report here."""
-        return model.set_callbacks(self)
+        """Have ``model`` report here, if scikit-learn has callbacks; else there is no bar."""
+        return set_callbacks(model, self)

@@ -10,6 +10,7 @@ import joblib
 from numpy.typing import NDArray
 
 from kfrc import FRC, KFRC
+from kfrc._callbacks import set_callbacks
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.confidence import Confidence, assess
 from kfrc.typing import FloatArray
@@ -150,7 +151,7 @@ def _fit_and_assess(
     began = time.perf_counter()
     with warnings_as_notes(notes, ids):
         fit_weighted(FitProgress(bar, "clustering").attach(model), data, weights)
-    model.set_callbacks()  # the model is saved, the progress bar is not
+    set_callbacks(model)  # the model is saved, the progress bar is not
     if n_refits == 0:
         return None
     expected = n_refits * (time.perf_counter() - began)

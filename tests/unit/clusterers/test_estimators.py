@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.callback import ProgressBar
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -357,6 +356,7 @@ def depth(context):
     ],
     ids=["FRC", "KFRC.paper", "KFRC", "number of clusters"],
 )
+@pytest.mark.usefixtures("callbacks")
 def test_callbacks_see_the_fit_and_each_of_its_parts(estimator, n_tasks, X):
     recorder = Recorder()
     clone(estimator).set_callbacks(recorder).fit(X)
@@ -369,9 +369,9 @@ def test_callbacks_see_the_fit_and_each_of_its_parts(estimator, n_tasks, X):
 
 
 @both
-def test_progress_bar_works(estimator, X, capsys):
+def test_progress_bar_works(estimator, X, capsys, callbacks):
     pytest.importorskip("rich")
-    fit = clone(estimator).set_callbacks(ProgressBar()).fit(X)
+    fit = clone(estimator).set_callbacks(callbacks.ProgressBar()).fit(X)
     assert fit.status_ == "converged"
     assert type(estimator).__name__ in capsys.readouterr().out
 

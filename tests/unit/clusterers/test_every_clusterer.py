@@ -190,6 +190,7 @@ def test_verbose_prints_a_line_per_run_and_silence_is_the_default(model, X, caps
 
 
 @every_clusterer
+@pytest.mark.usefixtures("callbacks")
 def test_callbacks_see_a_beginning_and_an_end_of_every_task(model, X):
     class Recorder:
         begun = ended = 0

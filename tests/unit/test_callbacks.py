@@ -1,0 +1,104 @@
+"""scikit-learn's callbacks stand behind one module, and everything but them works with a scikit-learn that has none."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kfrc
+from kfrc import FCM, KFRC, _callbacks
+from kfrc._callbacks import NobodyListens, NoCallbackSupport, set_callbacks, without_callbacks
+from kfrc.clusterers._fit_tasks import FitTasks
+
+SOURCES = Path(kfrc.__file__).parents[1]
+
+# A scikit-learn without callbacks: its own modules have theirs already, what is imported from now on finds none.
+OLDER = """
+import sys, warnings
+import numpy as np
+import sklearn, sklearn.cluster, sklearn.mixture, sklearn.datasets
+vars(sklearn).pop("callback", None)
+sys.modules["sklearn.callback"] = None
+from kfrc import FCM, KFRC
+from kfrc.confidence import assess
+from kfrc_app.runs import FitProgress
+
+X = np.array({data})
+"""
+X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0], [9.0]], 20, axis=0)
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", OLDER.format(data=X.tolist()) + code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_one_module_imports_the_callbacks_of_scikit_learn():
+    importing = re.compile(r"^\s*(from|import) sklearn(\.| import )callback", re.MULTILINE)
+    found = [path.name for path in SOURCES.rglob("*.py") if importing.search(path.read_text(encoding="utf-8"))]
+    assert found == ["_callbacks.py"]
+
+
+def test_without_callbacks_a_fit_is_the_same():
+    expected = KFRC(2, random_state=0).fit(X).memberships_.tolist()
+    assert run("print(KFRC(2, random_state=0).fit(X).memberships_.tolist())") == f"{expected}\n"
+
+
+def test_without_callbacks_verbose_tells_of_the_same_parts():
+    told = run("FCM(2, n_init=2, random_state=0, verbose=1).fit(X)")
+    assert told == "FCM: clustering 1/2\nFCM: clustering 2/2\n"
+
+
+def test_without_callbacks_models_are_assessed_and_bars_stay_away():
+    code = "model = FitProgress(None, 'clustering').attach(FCM(2, random_state=0)).fit(X)\n"
+    code += "print(len(assess(model, X, n_refits=2, existence=False, random_state=0).agreements))"
+    assert run(code) == "2\n"
+
+
+def test_without_callbacks_a_warning_points_at_the_line_that_fits():
+    code = """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    FCM(2, max_iter=1, random_state=0).fit(X)
+print([warning.filename for warning in caught])
+"""
+    assert run(code) == "['<string>']\n"
+
+
+class Older(NoCallbackSupport):
+    @without_callbacks
+    def fit(self, X):
+        """Fit."""
+        return X
+
+
+def test_an_estimator_without_callbacks_says_which_scikit_learn_has_them():
+    assert not hasattr(Older(), "set_callbacks")
+    with pytest.raises(AttributeError, match=r"'Older' object has no attribute 'set_callbacks'.* 1\.9 .*verbose=1"):
+        Older().set_callbacks()
+
+
+def test_the_wrapped_method_keeps_its_name_and_result():
+    assert Older().fit(3) == 3
+    assert (Older.fit.__name__, Older.fit.__doc__) == ("fit", "Fit.")
+
+
+def test_a_task_of_which_nobody_is_told_takes_what_a_fit_tells():
+    tasks = FitTasks.begin(Older(), 2, verbose=0)
+    assert isinstance(tasks.context, NobodyListens)
+    assert tasks.follower is None
+    tasks.finish("a part")
+    tasks.end()
+
+
+def test_setting_callbacks_of_an_older_scikit_learn_leaves_the_model_alone(monkeypatch):
+    monkeypatch.setattr(_callbacks, "SUPPORTED", False)
+    model = FCM(2)
+    assert set_callbacks(model, object()) is model
+    assert "_skl_callbacks" not in vars(model)
