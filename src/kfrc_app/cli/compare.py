@@ -27,6 +27,7 @@ def compare(
     weight_column: options.WeightColumn = None,
     types: options.Types = None,
     missing: options.MissingValues = Missing.PARTIAL,
+    sheet: options.Sheet = None,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     outliers: options.Outliers = options.OutlierTreatment.CLIP,
@@ -45,6 +46,7 @@ def compare(
         types=options.parse_types(types),
         missing=missing,
         marks=options.parse_marks(decimal, thousands),
+        sheet=sheet,
     )
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")

@@ -33,6 +33,7 @@ _SHARED_WITH_FIT = frozenset(
         "types",
         "missing",
         "decimal",
+        "sheet",
         "thousands",
         "outliers",
         "seed",
@@ -51,6 +52,7 @@ def diagnose(
     weight_column: options.WeightColumn = None,
     types: options.Types = None,
     missing: options.MissingValues = Missing.PARTIAL,
+    sheet: options.Sheet = None,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     outliers: options.Outliers = options.OutlierTreatment.CLIP,
@@ -69,6 +71,7 @@ def diagnose(
         types=options.parse_types(types),
         missing=missing,
         marks=options.parse_marks(decimal, thousands),
+        sheet=sheet,
     )
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")

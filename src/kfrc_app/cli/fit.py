@@ -68,6 +68,7 @@ def fit(
     weight_column: options.WeightColumn = None,
     types: options.Types = None,
     missing: options.MissingValues = Missing.PARTIAL,
+    sheet: options.Sheet = None,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     refits: options.Refits = options.N_REFITS,
@@ -92,7 +93,7 @@ def fit(
             raise typer.BadParameter("--fuzzifier auto needs a table: name one")
         plain_m = None if isinstance(fuzziness, str) else fuzziness
         relational = FRC(n_clusters, fuzzifier=fuzzifier, m=plain_m, metric="precomputed", random_state=seed)
-        relations = read_dissimilarities(data, marks=marks)
+        relations = read_dissimilarities(data, marks=marks, sheet=sheet)
         with progress() as bar:
             facts, files = cluster_dissimilarities(
                 relations, relational, source=data, command=command, bar=bar, n_refits=refits
@@ -124,6 +125,7 @@ def fit(
             types=wishes,
             missing=missing,
             marks=marks,
+            sheet=sheet,
         )
         _refuse_kernel(kernel, found)
         found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))

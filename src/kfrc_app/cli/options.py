@@ -62,7 +62,14 @@ Outliers = Annotated[
 Memberships = Annotated[
     MembershipKind, typer.Option(help="Of the fuzzy objective, or the probabilities of the judge of the choice.")
 ]
-Data = Annotated[str, typer.Argument(help="CSV, TSV or Parquet file; - for standard input.", metavar="DATA")]
+FILE_KINDS = "CSV or other text, Excel, OpenDocument, JSON or Parquet, also in a gz or zip file"
+Data = Annotated[str, typer.Argument(help=f"Table: {FILE_KINDS}; - for standard input.", metavar="DATA")]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", help="Sheet of a spreadsheet, or file in a zip file, if there are several.", metavar="NAME"
+    ),
+]
 Clusters = Annotated[str, typer.Option("--clusters", "-c", help="Number of clusters.", metavar="NUMBER")]
 ClustersOrAuto = Annotated[
     str, typer.Option("--clusters", "-c", help="Number of clusters, or auto.", metavar="NUMBER|auto")

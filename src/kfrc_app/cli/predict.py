@@ -28,6 +28,7 @@ def predict(
     ] = None,
     id_column: options.IdColumn = None,
     types: options.DateTypes = None,
+    sheet: options.Sheet = None,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     json: options.Json = False,
@@ -54,6 +55,7 @@ def predict(
         types=wishes,
         missing=missing_in_new_rows(fitted),
         marks=marks,
+        sheet=sheet,
     )
     if len(rows.data) == 0:
         raise DataError("no row is complete: every one has missing values")

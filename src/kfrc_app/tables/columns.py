@@ -150,6 +150,10 @@ class Columns(ABC):
         """A column in the type that the file says it has: floats, categories or dates; None if it says nothing."""
         return None
 
+    def doubt(self, name: str) -> str | None:
+        """Why a column cannot be used as it is, whatever it is taken for; None if it can."""
+        return None
+
     def settled(self, decimal: str | None) -> Columns:
         """The same file, of which the decimal mark is known; None if that has no meaning."""
         return self
@@ -193,6 +197,6 @@ def shortened(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def counted(names: Sequence[str], what: str) -> str:
+def counted(names: Sequence[Any], what: str) -> str:
     """How many, with the plural where it is due."""
     return f"{len(names)} {what}{'s' if len(names) > 1 else ''}"

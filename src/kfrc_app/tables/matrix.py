@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from kfrc_app.tables.cells import cell_text, collect_cells
 from kfrc_app.tables.columns import Columns, DataError
 from kfrc_app.tables.delimited import Records, TextColumns, dot_is_decimal, is_data, read_records
 from kfrc_app.tables.dialect import find_dialect
+from kfrc_app.tables.formats import is_spreadsheet
+from kfrc_app.tables.layout import find_header
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.parquet import MAGIC, parse_parquet
+from kfrc_app.tables.spreadsheet import TRUTHS, Sheet, read_sheet
 from kfrc_app.tables.table import MIN_ROWS, read_bytes
 
 
@@ -33,7 +37,7 @@ class Dissimilarities:
     notes: tuple[str, ...]
 
 
-def read_dissimilarities(source: str, *, marks: Marks | None = None) -> Dissimilarities:
+def read_dissimilarities(source: str, *, marks: Marks | None = None, sheet: str | None = None) -> Dissimilarities:
     """Read an n × n matrix, with or without a header and a column of names.
 
     Parameters
@@ -41,6 +45,8 @@ def read_dissimilarities(source: str, *, marks: Marks | None = None) -> Dissimil
     source : str
     marks : Marks, optional
         What is known of the marks within numbers.
+    sheet : str, optional
+        The sheet of a spreadsheet, or the file in an archive.
 
     Returns
     -------
@@ -51,8 +57,7 @@ def read_dissimilarities(source: str, *, marks: Marks | None = None) -> Dissimil
     DataError
         If the file is not a complete square matrix of numbers, or a number can be read in two ways.
     """
-    content = read_bytes(source)
-    found = _typed(content) if content[:4] == MAGIC else _delimited(content, marks or Marks())
+    found = _find(read_bytes(source), marks or Marks(), sheet)
     columns = found.columns
     if columns.n_rows == 0:
         raise DataError("the file has a header but no rows")
@@ -93,6 +98,24 @@ class _Found:
     header: list[str] | None
 
 
+def _find(content: bytes, marks: Marks, sheet: str | None) -> _Found:
+    if is_spreadsheet(content):
+        return _in_sheet(read_sheet(content, sheet), marks)
+    return _typed(content) if content[:4] == MAGIC else _delimited(content, marks)
+
+
+def _in_sheet(sheet: Sheet, marks: Marks) -> _Found:
+    """The same for cells of a spreadsheet; lines above the matrix are left out."""
+    rows = sheet.rows[find_header(sheet.rows) :]
+    has_header = _is_header([cell_text(cell) for cell in rows[0]], len(rows[0]), len(rows))
+    cells = rows[1:] if has_header else rows
+    numbered = {str(j): [row[j] for row in cells] for j in range(len(rows[0]))}
+    columns = collect_cells(numbered, marks=marks, truths=TRUTHS, noticed=sheet.notes)
+    named = len(columns.names) == columns.n_rows + 1
+    header = [cell_text(cell) for cell in rows[0]][int(named) :] if has_header else None
+    return _Found(columns, "0" if named else None, header)
+
+
 def _typed(content: bytes) -> _Found:
     columns = parse_parquet(content)
     text = list(columns.numbers(columns.names).text)
@@ -116,7 +139,10 @@ def _delimited(content: bytes, marks: Marks) -> _Found:
 
 
 def _has_header(records: Records) -> bool:
+    return records.named_rows or _is_header(records.first, len(records.columns), records.n_rows + 1)
+
+
+def _is_header(first: list[str], width: int, n_records: int) -> bool:
     """A header shows by a name in it. If the names are numbers, the shape tells, or the corner above row names."""
-    width, n_records = len(records.columns), records.n_rows + 1
-    has_corner = n_records == width and not is_data(records.first[:1])
-    return records.named_rows or not is_data(records.first[1:] or records.first) or n_records == width + 1 or has_corner
+    has_corner = n_records == width and not is_data(first[:1])
+    return not is_data(first[1:] or first) or n_records == width + 1 or has_corner

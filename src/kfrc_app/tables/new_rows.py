@@ -41,6 +41,7 @@ def read_new_rows(
     types: Mapping[str, Wish] | None = None,
     missing: Missing = Missing.DROP,
     marks: Marks | None = None,
+    sheet: str | None = None,
 ) -> Table:
     """Read the columns that a model needs, by name and in its order.
 
@@ -57,6 +58,8 @@ def read_new_rows(
     missing : Missing, default="drop"
     marks : Marks, optional
         What is known of the marks within numbers.
+    sheet : str, optional
+        The sheet of a spreadsheet, or the file in an archive.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def read_new_rows(
         If columns are missing or hold something else than the model knows; or a question, if a number or a date can be
         read in two ways.
     """
-    columns = load(source, marks)
+    columns = load(source, marks, sheet)
     notes = list(columns.noticed)
     aside = [] if id_column is None else named(columns.names, [id_column])
     name_column = aside[0] if aside else None

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from kfrc.typing import FloatArray
 from kfrc_app.tables.columns import DataError, NotNumbers, Numbers, quoted
+from kfrc_app.tables.dressing import Dressed, undress, undressing_notes
 
 DECIMAL_MARKS = (",", ".")
 THOUSANDS_MARKS = (",", ".", " ", "'")
@@ -137,7 +138,7 @@ _NUMBER = "|".join(f"(?:{_Reading(mark, _others(mark)).pattern})" for mark in DE
 _DECIMAL = {mark: _shows_decimal(mark) for mark in DECIMAL_MARKS}
 _THOUSANDS = {mark: _shows_thousands(mark) for mark in THOUSANDS_MARKS}
 _DOUBTFUL = {mark: f"{_SIGN}[1-9][0-9]{{0,2}}{_CLASSES[mark]}[0-9]{{3}}$" for mark in DECIMAL_MARKS}
-QUOTED_DOUBTFUL = rf'"\s*[+{_MINUS}-]?[1-9][0-9]{{0,2}}[.][0-9]{{3}}\s*"'
+QUOTED_DOUBTFUL = rf'"[\s+{_MINUS}$€£¥(-]*[1-9][0-9]{{0,2}}[.][0-9]{{3}}[\s%€$£)-]*"'
 """A dot before three digits in quotation marks: the one dot that a comma-separated file leaves open."""
 
 
@@ -163,21 +164,37 @@ def looks_like_number(text: str) -> bool:
     return re.search(_NUMBER, text.strip()) is not None
 
 
+def _plain(cells: Any) -> Any:
+    """Floats, if all cells are such as any program writes them; otherwise None."""
+    try:
+        return pc.cast(cells, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+
+
 @dataclass(frozen=True)
 class _Column:
-    """Cells, missing ones null; ``plain`` are their values if they are numbers without any mark but a decimal dot."""
+    """Cells, missing ones null; ``plain`` are their values if they are numbers without any mark but a decimal dot.
+
+    Signs of currencies and the like are taken off, and ``dressed`` tells which.
+    """
 
     name: str
     cells: Any
     plain: Any
+    dressed: Dressed | None = None
 
     @classmethod
     def of(cls, name: str, cells: Any) -> _Column:
         cells = pc.if_else(is_missing(cells), pa.scalar(None, cells.type), cells)
-        try:
-            return cls(name, cells, pc.cast(cells, pa.float64()))
-        except pa.ArrowInvalid:
-            return cls(name, cells, None)
+        found = cls(name, cells, _plain(cells))
+        if found.plain is not None or found.fits(_NUMBER):
+            return found
+        dressed = undress(cells)
+        if dressed is None:
+            return found
+        bare = cls(name, dressed.cells, _plain(dressed.cells), dressed)
+        return bare if bare.fits(_NUMBER) else found
 
     @property
     def n_known(self) -> int:
@@ -231,6 +248,7 @@ def read_numbers(
     values: dict[str, FloatArray] = {}
     text: dict[str, NotNumbers] = {}
     commas, thousands = [], []
+    dressed: dict[str, Dressed] = {}
     for name in wanted:
         column = prepared[name]
         found = _convert(column, reading)
@@ -238,6 +256,8 @@ def read_numbers(
             text[name] = found
             continue
         values[name] = found
+        if column.dressed is not None:
+            dressed[name] = column.dressed
         if column.plain is None or reading.decimal == ",":
             if reading.decimal == "," and column.first(","):
                 commas.append(name)
@@ -248,7 +268,7 @@ def read_numbers(
         notes.append(f"decimal commas were read as such in {quoted(commas)}")
     if thousands:
         notes.append(f"marks between thousands were read as such in {quoted(thousands)}")
-    return Numbers(values, text, tuple(notes), reading.decimal)
+    return Numbers(values, text, (*notes, *undressing_notes(dressed)), reading.decimal)
 
 
 def _convert(column: _Column, reading: _Reading) -> FloatArray | NotNumbers:

@@ -66,6 +66,8 @@ class WholeFile:
         if name in self.names_of_rows:
             cells = self.columns.text(name)
             return _as_numbers(cells, known) if _all(_PLAIN.fullmatch, cells[known]) else _as_text(cells, known)
+        if self.columns.doubt(name) is not None:
+            return _as_text(self.columns.text(name), known)
         stored = self.columns.stored(name)
         if stored is not None and kind_of(stored) is Kind.DATE:
             return stored

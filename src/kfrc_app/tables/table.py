@@ -17,12 +17,11 @@ from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, quoted
-from kfrc_app.tables.delimited import parse_delimited
+from kfrc_app.tables.formats import parse_columns
 from kfrc_app.tables.guess import LABEL_NAMES
 from kfrc_app.tables.kinds import Kind, Wish
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.original import WholeFile, plain_values
-from kfrc_app.tables.parquet import MAGIC, parse_parquet
 from kfrc_app.tables.rows import MAX_LOST_SHARE, InputRows, Missing, row_ids, treat_missing
 from kfrc_app.tables.understanding import understand
 from kfrc_app.tables.weights import read_weights, refuse_no_weight
@@ -102,8 +101,9 @@ def read_table(
     types: Mapping[str, Wish] | None = None,
     missing: Missing = Missing.DROP,
     marks: Marks | None = None,
+    sheet: str | None = None,
 ) -> Table:
-    """Read a CSV, TSV or Parquet file and keep what can be clustered.
+    """Read a file and keep what can be clustered.
 
     Parameters
     ----------
@@ -121,6 +121,8 @@ def read_table(
     missing : Missing, default="drop"
     marks : Marks, optional
         What is known of the marks within numbers.
+    sheet : str, optional
+        The sheet of a spreadsheet, or the file in an archive.
 
     Returns
     -------
@@ -131,7 +133,7 @@ def read_table(
     DataError
         If nothing is left to cluster, and why; or a question, if a number or a date can be read in two ways.
     """
-    file = load(source, marks)
+    file = load(source, marks, sheet)
     notes = list(file.noticed)
     label, name_column, weight = (
         None if request is None else named(file.names, [request])[0]
@@ -224,15 +226,9 @@ def read_bytes(source: str) -> bytes:
         raise DataError(f"cannot read {source}: {error.strerror or error}") from None
 
 
-def load(source: str, marks: Marks | None) -> Columns:
-    """The columns of a file, whatever its format."""
-    content = read_bytes(source)
-    if content[:4] != MAGIC:
-        return parse_delimited(content, marks)
-    columns = parse_parquet(content)
-    if columns.n_rows == 0:
-        raise DataError("the file has columns but no rows")
-    return columns
+def load(source: str, marks: Marks | None, sheet: str | None = None) -> Columns:
+    """The columns of a file, whatever its format; ``sheet`` names the part of it that is meant."""
+    return parse_columns(read_bytes(source), marks, sheet)
 
 
 def named(known: Sequence[str], requested: Sequence[str]) -> list[str]:

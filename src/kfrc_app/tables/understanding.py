@@ -37,9 +37,9 @@ class Understanding:
         Those that are used: float64, categories, or datetime64.
     guessed : list of str
         Those whose type neither the user nor the file said.
-    text, mixed, doubtful, empty, single : list or dict
+    text, mixed, doubtful, spoiled, empty, single : list or dict
         Those that are left out: names and remarks; numbers with text among them; dates that can be read in two ways;
-        without any value; with a single one.
+        cells that the file itself has mixed up; without any value; with a single one.
     codes : list of str
         Those of digits that are read as text for their leading zeros.
     blank_words : dict of str to dict of str to int
@@ -56,6 +56,7 @@ class Understanding:
     text: list[str] = field(default_factory=list)
     mixed: dict[str, NotNumbers] = field(default_factory=dict)
     doubtful: dict[str, str] = field(default_factory=dict)
+    spoiled: dict[str, str] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
     single: dict[str, pd.Series[Any]] = field(default_factory=dict)
     codes: list[str] = field(default_factory=list)
@@ -118,6 +119,7 @@ class Understanding:
             notes.append(f"left out {counted(self.text, 'column')} of text: {quoted(self.text)}{hint}")
         for name, cell in self.doubtful.items():
             notes.append(f"column '{name}' is left out: {_date_question(name, cell)}")
+        notes.extend(f"column '{name}' is left out: {reason}" for name, reason in self.spoiled.items())
         if self.empty:
             notes.append(f"left out {counted(self.empty, 'column')} without any value: {quoted(self.empty)}")
         if self.single:
@@ -195,6 +197,10 @@ def understand(
     found.decimal = numbers.decimal
     for name in names:
         values, text = numbers.values.get(name), numbers.text.get(name)
+        spoiled = columns.doubt(name)
+        if spoiled is not None:
+            found.spoiled[name] = spoiled
+            continue
         if name in wishes:
             found.keep(name, _as_wished(columns, name, wishes[name], values, text))
             words = _blank_words(columns, name, wishes[name])
@@ -363,6 +369,8 @@ def _refuse_unusable(found: Understanding) -> None:
             f"column '{name}' has {len(cells.levels)} different texts in {cells.n_known} rows, as names and remarks "
             f"do: leave it out, or add {written({name: Kind.NOMINAL})}{numbers}"
         )
+    for name, reason in found.spoiled.items():
+        raise DataError(f"column '{name}': {reason}")
     for name, cell in found.doubtful.items():
         raise DataError(f"column '{name}': {_date_question(name, cell)}")
     for name in found.empty:

@@ -1,0 +1,51 @@
+"""What a file is, by what stands in it rather than by its name, and its columns."""
+
+from __future__ import annotations
+
+from kfrc_app.tables.columns import Columns, DataError
+from kfrc_app.tables.delimited import parse_delimited
+from kfrc_app.tables.numbers import Marks
+from kfrc_app.tables.parquet import MAGIC, parse_parquet
+from kfrc_app.tables.spreadsheet import parse_spreadsheet
+
+ZIP = b"PK\x03\x04"
+COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How the older files of Excel begin, and the newer ones that are protected with a password."""
+
+
+def parse_columns(content: bytes, marks: Marks | None = None, sheet: str | None = None) -> Columns:
+    """The columns of a file, whatever its format.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file.
+    marks : Marks, optional
+        What is known of the marks within numbers.
+    sheet : str, optional
+        The sheet of a spreadsheet.
+
+    Returns
+    -------
+    Columns
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, or several tables are in it and none was named.
+    """
+    if is_spreadsheet(content):
+        return parse_spreadsheet(content, marks, sheet)
+    if sheet is not None:
+        raise DataError(f"--sheet '{sheet}' names a sheet of a spreadsheet, but this file is none: leave --sheet out")
+    if content[:4] != MAGIC:
+        return parse_delimited(content, marks)
+    columns = parse_parquet(content)
+    if columns.n_rows == 0:
+        raise DataError("the file has columns but no rows")
+    return columns
+
+
+def is_spreadsheet(content: bytes) -> bool:
+    """Whether a file is a workbook of Excel or LibreOffice."""
+    return content.startswith((ZIP, COMPOUND))

@@ -1,0 +1,225 @@
+"""Where a table stands within a sheet or a text: titles above it, units below its names, remarks and totals at its end.
+
+People write tables to be read by people. What is no part of the table is left out, and every time that is said.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date, time, timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from kfrc_app.tables.columns import DataError, quoted, shortened
+from kfrc_app.tables.dates import NotDates, read_dates
+from kfrc_app.tables.dressing import undress
+from kfrc_app.tables.numbers import MISSING, looks_like_number
+
+Row = Sequence[Any]
+"""Cells of a line: text, or values that a spreadsheet holds; None and blank text are nothing."""
+
+SEARCHED = 40
+"""Lines at the top in which the names of the columns are looked for."""
+
+_WIDE_SHARE = 0.6
+"""Share of the usual number of cells from which on a line may hold the names: some columns may have none."""
+
+_NARROW = 3  # columns up to which a line of names must be complete
+_MAX_EXPLANATIONS = 3  # lines below the names that may hold units, questions or codes
+_LOOKED_AT = 200  # rows that tell whether a column holds values
+_SHOWN = 3  # cells or lines in a note
+_PROSE = re.compile(
+    r"^\W*(?:sources?|notes?|quellen?|anmerkung|hinweis|fuente|nota|remarques?|legende?)\b|^[*†‡]|\S\s\S", re.I
+)
+_UNIT = re.compile(
+    r"[\[(].*[\])]|%|‰|°?[cfk]|[kmcdµμn]?(?:g|m|l|s|w|v|a|hz|pa|j|mol|cal)|h|min|sec|hrs?|d|days?|years?|yrs?|kg/m[2²]|"
+    r"[cmk]?m[²³23]|km/h|m/s|[mµμn]?g/[dmµμ]?l|[mµμn]?mol/l|mmhg|bpm|pp[mb]|eur|usd|€|\$|£|text|numeric|number|integer|date",
+    re.IGNORECASE,
+)
+
+
+def is_blank(cell: Any) -> bool:
+    """Whether a cell holds nothing."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def n_filled(row: Row) -> int:
+    """How many cells of a line hold something."""
+    return sum(not is_blank(cell) for cell in row)
+
+
+def is_value(cell: Any) -> bool:
+    """Whether a cell holds a number, a date or a truth value, also as text.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.layout import is_value
+    >>> [is_value(cell) for cell in (1.5, "1,5", "€ 5", "12.03.2024", "cm", "", "NA")]
+    [True, True, True, True, False, False, False]
+    """
+    if not isinstance(cell, str):
+        return isinstance(cell, (int, float, date, time, timedelta))
+    text = cell.strip()
+    if not text or text in MISSING:
+        return False
+    if looks_like_number(text) or undress(pa.array([text, "1"])) or undress(pa.array([text])):
+        return True
+    found = read_dates([text])
+    return not isinstance(found, NotDates) or found.doubtful
+
+
+def is_name(cell: Any) -> bool:
+    """Whether a cell holds text that is neither a value nor a mark for a missing one."""
+    return isinstance(cell, str) and bool(cell.strip()) and cell.strip() not in MISSING and not is_value(cell)
+
+
+def find_header(rows: Sequence[Row]) -> int:
+    """The line that holds the names of the columns, or the first row of data.
+
+    That is the first line with about as many cells as most lines have; titles have fewer.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+        The first ones of the sheet or text; blank ones among them.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.layout import find_header
+    >>> find_header([["Report", "", ""], ["", "", ""], ["name", "a", "b"], ["x", "1", "2"], ["y", "3", "4"]])
+    2
+    """
+    fills = [n_filled(row) for row in rows]
+    usual = _usual(fills)
+    if usual < 2:
+        return next((k for k, fill in enumerate(fills) if fill), 0)
+    needed = usual if usual <= _NARROW else math.ceil(_WIDE_SHARE * usual)
+    wide = [k for k, row in enumerate(rows[:SEARCHED]) if fills[k] + _has_corner(row, usual) >= needed]
+    if not wide:
+        return next(k for k, fill in enumerate(fills) if fill)
+    first = wide[0]
+    if not _are_names(rows[first]):  # such as "created", 2024-01-01 above a table of two columns
+        for k in wide[1:]:
+            if fills[k - 1] == 0 and _are_names(rows[k]) and len(rows) - k > k:
+                return k
+    return first
+
+
+def _usual(fills: Sequence[int]) -> int:
+    """How many cells most lines have; the larger number if two are as frequent."""
+    counts = Counter(fill for fill in fills if fill > 1) or Counter(fill for fill in fills if fill)
+    return max(counts, key=lambda fill: (counts[fill], fill), default=0)
+
+
+def _has_corner(row: Row, usual: int) -> bool:
+    """Whether only the field above the names of rows is blank."""
+    return bool(row) and is_blank(row[0]) and n_filled(row) == usual - 1 > 1
+
+
+def _are_names(row: Row) -> bool:
+    return all(is_blank(cell) or is_name(cell) for cell in row)
+
+
+def count_explanations(rows: Sequence[Row], width: int) -> int:
+    """How many lines below the names hold no data but units, questions or codes.
+
+    They hold text in columns that have nothing but values further down: in two such columns or more, or units.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+        Those below the names.
+    width : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.layout import count_explanations
+    >>> count_explanations([["", "cm"], ["Ann", "170"], ["Bob", "180"]], 2)
+    1
+    >>> count_explanations([["Ann", "absent"], ["Bob", "5"], ["Cy", "6"]], 2)
+    0
+    """
+    for count in range(min(_MAX_EXPLANATIONS, len(rows) - 2), 0, -1):
+        below = rows[count : count + _LOOKED_AT]
+        measured = [j for j in range(width) if _holds_values(below, j)]
+        if all(_explains(row, measured) for row in rows[:count]):
+            return count
+    return 0
+
+
+def _holds_values(rows: Sequence[Row], j: int) -> bool:
+    known = [row[j] for row in rows if j < len(row) and not is_blank(row[j]) and str(row[j]).strip() not in MISSING]
+    return bool(known) and all(map(is_value, known))
+
+
+def _explains(row: Row, measured: Sequence[int]) -> bool:
+    cells = [row[j] for j in measured if j < len(row) and not is_blank(row[j])]
+    if not cells or not all(is_name(cell) for cell in cells):
+        return False
+    units = all(_UNIT.fullmatch(str(cell).strip()) for cell in cells)
+    return units or (len(cells) > 1 and 2 * len(cells) >= len(measured))
+
+
+def count_remarks(rows: Sequence[Row], width: int) -> int:
+    """How many lines at the end are remarks below the table, the blank lines before them included.
+
+    A remark is a single cell of prose below a table of three columns or more, or of two after a blank line.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.layout import count_remarks
+    >>> count_remarks([["Ann", "1", "2"], ["Bob", "3", "4"], ["", "", ""], ["Source: office", "", ""]], 3)
+    2
+    """
+    last = len(rows) - 1
+    while last > 0 and (n_filled(rows[last]) == 0 or _is_remark(rows, last, width)):
+        last -= 1
+    return len(rows) - 1 - last
+
+
+def _is_remark(rows: Sequence[Row], k: int, width: int) -> bool:
+    cells = [cell for cell in rows[k] if not is_blank(cell)]
+    if len(cells) != 1 or width < 2 or not is_name(cells[0]):
+        return False
+    return _is_apart(rows, k) or (width >= _NARROW and _PROSE.search(cells[0]) is not None)
+
+
+def _is_apart(rows: Sequence[Row], k: int) -> bool:
+    """Whether lines with a single cell or less, one of them blank, lead up to a line."""
+    for row in reversed(rows[:k]):
+        fill = n_filled(row)
+        if fill != 1:
+            return fill == 0
+    return False
+
+
+def told(rows: Sequence[Row]) -> str:
+    """Lines for a note: what stands in the first ones."""
+    cells = [shortened(" ".join(str(cell).split())) for row in rows for cell in row if not is_blank(cell)]
+    return quoted(cells, _SHOWN)
+
+
+def refuse_second_table(rows: Sequence[Row], width: int) -> None:
+    """Stop if another line of names follows a blank line.
+
+    Raises
+    ------
+    DataError
+    """
+    for k in range(2, len(rows) - 1):
+        if n_filled(rows[k - 1]) == 0 and n_filled(rows[k]) > 1 and _are_names(rows[k]):
+            above = [j for j in range(width) if _holds_values(rows[:k][:_LOOKED_AT], j)]
+            if sum(j < len(rows[k]) and is_name(rows[k][j]) for j in above) > 1:
+                raise DataError(
+                    f"there seem to be two tables below each other: after a blank line, {told(rows[k : k + 1])} look "
+                    "like names of columns again. Put every table into a sheet or a file of its own"
+                )

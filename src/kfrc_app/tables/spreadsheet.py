@@ -1,0 +1,246 @@
+"""Spreadsheets of Excel and LibreOffice: which sheet, where the table stands in it, and cells in their types."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import python_calamine as calamine
+
+from kfrc_app.tables.cells import CellColumns, cell_text, collect_cells
+from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, quoted, refuse_repeated
+from kfrc_app.tables.layout import (
+    SEARCHED,
+    Row,
+    count_explanations,
+    count_remarks,
+    find_header,
+    is_blank,
+    is_value,
+    n_filled,
+    refuse_second_table,
+    told,
+)
+from kfrc_app.tables.numbers import MISSING, Marks
+from kfrc_app.tables.totals import count_totals
+
+TRUTHS = ("FALSE", "TRUE")
+"""What spreadsheets call truth values."""
+
+Grid = list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a workbook.
+
+    Attributes
+    ----------
+    name : str
+    rows : list of rows
+        Without blank lines and columns around them.
+    notes : tuple of str
+    """
+
+    name: str
+    rows: Grid
+    notes: tuple[str, ...] = ()
+
+
+def parse_spreadsheet(content: bytes, marks: Marks | None = None, sheet: str | None = None) -> CellColumns:
+    """Read a table from a spreadsheet.
+
+    Parameters
+    ----------
+    content : bytes
+        An xlsx, xls or ods file.
+    marks : Marks, optional
+        What is known of the marks within numbers that are text.
+    sheet : str, optional
+        The sheet to read; needed if several hold something.
+
+    Returns
+    -------
+    CellColumns
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or protected, holds no table, or several.
+    """
+    found = read_sheet(content, sheet)
+    return table_of(found, marks or Marks())
+
+
+def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
+    """The cells of the one sheet that is meant.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or protected, or several sheets hold something and none was named.
+    """
+    try:
+        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        sheets = [found for found in workbook.sheets_metadata if found.typ == calamine.SheetTypeEnum.WorkSheet]
+        if sheet is not None:
+            name = _named(sheet, [found.name for found in sheets])
+            return Sheet(name, _cells(workbook, name))
+        filled: dict[str, Grid] = {}
+        hidden = []
+        for found in sheets:
+            rows = _cells(workbook, found.name)
+            if not any(map(n_filled, rows)):
+                continue
+            if found.visible == calamine.SheetVisibleEnum.Visible:
+                filled[found.name] = rows
+            else:
+                hidden.append((found.name, rows))
+    except calamine.PasswordError:
+        raise DataError(PROTECTED) from None
+    except (calamine.CalamineError, calamine.XmlError, calamine.ZipError, OSError, ValueError) as error:
+        raise DataError(f"the spreadsheet cannot be read, it seems to be damaged ({error}): save it again") from None
+    notes: list[str] = []
+    if not filled and len(hidden) == 1:
+        filled = dict(hidden)
+        notes.append(f"the sheet '{hidden[0][0]}' is hidden and was read, as it is the only one that holds something")
+    if not filled:
+        raise DataError("the spreadsheet holds no table: all sheets that can be seen are blank")
+    tables = {name: rows for name, rows in filled.items() if looks_like_table(rows)} or filled
+    if len(tables) > 1:
+        names = list(tables)
+        raise DataError(
+            f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}: say which is meant, for example "
+            f"--sheet '{names[0]}'"
+        )
+    name, rows = next(iter(tables.items()))
+    others = [other for other in filled if other != name]
+    if others:
+        notes.append(f"sheet '{name}' was read; {quoted(others)} hold{'' if len(others) > 1 else 's'} no table")
+    if hidden and name not in dict(hidden):
+        notes.append(f"hidden sheets are not read: {quoted([other for other, _ in hidden])}")
+    return Sheet(name, rows, tuple(notes))
+
+
+PROTECTED = "the spreadsheet is protected with a password: open it, save it without one, and try again"
+_MIN_ROWS = 4  # names and three rows; a sheet with fewer is a remark rather than a table
+
+
+def looks_like_table(rows: Grid) -> bool:
+    """Whether a sheet holds several columns and rows, rather than remarks."""
+    return sum(n_filled(row) > 1 for row in rows) >= _MIN_ROWS or (
+        all(n_filled(row) <= 1 for row in rows) and sum(is_value(cell) for row in rows for cell in row) >= _MIN_ROWS - 1
+    )
+
+
+def _named(sheet: str, names: Sequence[str]) -> str:
+    if sheet in names:
+        return sheet
+    close = [name for name in names if name.strip().lower() == sheet.strip().lower()]
+    if len(close) == 1:
+        return close[0]
+    raise DataError(f"the spreadsheet has no sheet '{sheet}': it has {quoted(names, 10)}")
+
+
+def _cells(workbook: Any, name: str) -> Grid:
+    """Cells of a sheet without blank lines and columns around them; what is merged holds its value everywhere."""
+    sheet = workbook.get_sheet_by_name(name)
+    rows: Grid = [[None if is_blank(cell) else cell for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
+        if top < len(rows) and left == right:  # down a column, as names of groups of rows are
+            for k in range(top + 1, min(bottom + 1, len(rows))):
+                rows[k][left] = rows[top][left]
+    filled = [j for j in range(max(map(len, rows), default=0)) if any(not is_blank(row[j]) for row in rows)]
+    first = next((k for k, row in enumerate(rows) if n_filled(row)), 0)
+    return [[row[j] for j in filled] for row in rows[first:]]
+
+
+def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
+    """Columns of a sheet, and what was left out around them.
+
+    Parameters
+    ----------
+    sheet : Sheet
+    marks : Marks
+
+    Returns
+    -------
+    CellColumns
+
+    Raises
+    ------
+    DataError
+        If there are no rows, names repeat, or a second table follows.
+    """
+    rows, notes = sheet.rows, list(sheet.notes)
+    start = find_header(rows[: 2 * SEARCHED])
+    titles = [row for row in rows[:start] if n_filled(row)]
+    if titles:
+        notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
+    rows = rows[start:]
+    width = max(map(len, rows), default=0)
+    if _is_data(rows[0]):
+        names = [f"column_{j + 1}" for j in range(width)]
+        ends = names[0] if width == 1 else f"{names[0]} to {names[-1]}"
+        notes.append(f"the first line holds numbers, so it is data and the columns are called {ends}")
+    else:
+        names, rows = _names(rows[0], titles[-1:], notes), rows[1:]
+    rows = _without_surroundings(rows, width, notes)
+    if not rows:
+        raise DataError("the sheet has names of columns but no rows")
+    columns = {name: [row[j] for row in rows] for j, name in enumerate(names)}
+    for name in [name for name, cells in columns.items() if name == "" and all(map(is_blank, cells))]:
+        del columns[name]
+    return collect_cells(columns, marks=marks, truths=TRUTHS, noticed=notes)
+
+
+def _without_surroundings(rows: Grid, width: int, notes: list[str]) -> Grid:
+    """Rows without units and questions above them, remarks and totals below, and blank lines between them."""
+    explaining = count_explanations(rows, width)
+    if explaining:
+        one = explaining == 1
+        notes.append(
+            f"the {'line' if one else f'{explaining} lines'} below the names of the columns "
+            f"{'explains' if one else 'explain'} them and {'is' if one else 'are'} left out: {told(rows[:explaining])}"
+        )
+    rows = rows[explaining:]
+    remarks = count_remarks(rows, width)
+    rows, below = (rows[:-remarks], rows[-remarks:]) if remarks else (rows, [])
+    below = [row for row in below if n_filled(row)]
+    if below:
+        notes.append(f"left out {counted(below, 'line')} below the table: {told(below)}")
+    refuse_second_table(rows, width)
+    totals, said = count_totals([row for row in rows if n_filled(row)], width)
+    notes.extend(said)
+    filled = [row for row in rows if n_filled(row)]
+    if len(filled) < len(rows):
+        notes.append(f"left out {len(rows) - len(filled)} blank line(s) within the table")
+    return filled[: len(filled) - totals]
+
+
+def _is_data(first: Row) -> bool:
+    """Whether a first line holds values and gaps only; a blank first cell is the corner above names of rows."""
+    known = [cell for cell in first if not is_blank(cell) and str(cell).strip() not in MISSING]
+    return not is_blank(first[0]) and bool(known) and all(map(is_value, known))
+
+
+def _names(header: Row, above: Sequence[Row], notes: list[str]) -> list[str]:
+    """Names of the columns: with what stands above them where they repeat, and made up where there are none."""
+    names = [" ".join(cell_text(cell, TRUTHS).split()) for cell in header]
+    given = [name for name in names if name]
+    if len({*given}) < len(given) and above and n_filled(above[0]) > 1:
+        group = ""
+        for j, cell in enumerate(above[0]):
+            group = group if is_blank(cell) else " ".join(cell_text(cell, TRUTHS).split())
+            names[j] = f"{group} {names[j]}".strip() if group else names[j]
+        notes.append("names of columns repeat, so that each was joined with the one above it")
+    nameless = [f"column_{j + 1}" for j, name in enumerate(names) if not name and j]
+    names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
+    if nameless:
+        notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless)}")
+    if len(names) == 1 and names[0] == ROW_NAMES:
+        names = ["column_1"]
+    refuse_repeated(names)
+    return names
