@@ -19,6 +19,7 @@ from kfrc_app.facts.diagnosis import ChosenFit, Diagnosis, Outlook
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.text import count, words
 from kfrc_app.runs import FitProgress
+from kfrc_app.runs.settings import missing_settings
 from kfrc_app.tables import DataError, Missing, read_table
 
 _SHARED_WITH_FIT = frozenset(
@@ -81,7 +82,7 @@ def diagnose(
         settings: dict[str, Any] = {
             "outliers": str(outliers),
             "random_state": seed,
-            **options.missing_settings(missing),
+            **missing_settings(missing),
         }
 
         def choose() -> KFRC:

@@ -18,6 +18,7 @@ from kfrc_app.facts.encoding import is_complete_numbers
 from kfrc_app.output import check_output, write_folder
 from kfrc_app.runs import cluster_dissimilarities, cluster_table
 from kfrc_app.runs.results import ALL_FILES
+from kfrc_app.runs.settings import missing_settings
 from kfrc_app.tables import DataError, Missing, Table, read_dissimilarities, read_table
 
 PATH = "path"
@@ -113,7 +114,7 @@ def fit(
             optimizer=optimizer,
             n_starts=starts,
             random_state=seed,
-            **options.missing_settings(missing),
+            **missing_settings(missing),
         )
         found = read_table(
             data,

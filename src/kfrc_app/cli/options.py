@@ -175,13 +175,6 @@ def parse_types(entries: list[str] | None) -> dict[str, Wish]:
         raise typer.BadParameter(str(error), param_hint="'--types'") from None
 
 
-def missing_settings(missing: Missing) -> dict[str, Any]:
-    """What a model is told of missing values: where rows with gaps are left out or refused, it takes none."""
-    if missing is Missing.PARTIAL:
-        return {}
-    return {"missing": str(Missing.LEVEL if missing is Missing.LEVEL else Missing.ERROR)}
-
-
 def parse_level(value: str) -> float | str | None:
     """A number, ``"auto"``, or None for the search."""
     return None if value == SEARCH_LEVEL else _number_or_auto(value, "--level", SEARCH_LEVEL)

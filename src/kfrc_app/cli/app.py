@@ -1,0 +1,45 @@
+"""``kfrc app``: a page on this computer on which a table is dropped."""
+
+from __future__ import annotations
+
+import os
+import sys
+import webbrowser
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+
+from kfrc_app.cli.console import say
+
+
+def app(
+    port: Annotated[
+        int, typer.Option(help="Port of the page; 0: any that is free.", min=0, max=65535, metavar="NUMBER")
+    ] = 0,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; any other than this computer lets others in.", metavar="ADDRESS")
+    ] = "127.0.0.1",
+) -> None:
+    """Open a page on this computer: drop a spreadsheet on it, read the report, download Excel or CSV."""
+    from kfrc_app.server.security import LOOPBACK
+    from kfrc_app.server.serve import serving
+
+    if host not in LOOPBACK:
+        say("warning", f"the page is open to every computer that reaches {host} and knows its address", "yellow")
+    with serving("127.0.0.1" if host == "localhost" else host, port) as address:
+        typer.echo(f"The page is at {address.text}")
+        typer.echo("Ctrl-C here ends it. Tables and results that are not downloaded are then removed.")
+        sys.stdout.flush()
+        if browser and _has_browser():
+            webbrowser.open(address.text)
+        with suppress(KeyboardInterrupt):
+            while address.thread.is_alive():
+                address.thread.join(1.0)
+    typer.echo("The page is closed.")
+
+
+def _has_browser() -> bool:
+    """Whether a window can open: a browser inside the terminal would take it away."""
+    return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

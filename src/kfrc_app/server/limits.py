@@ -1,0 +1,47 @@
+"""How much the page takes at once; every bound keeps one mistake from filling the disk or the memory."""
+
+from __future__ import annotations
+
+MEGABYTE = 1_000_000
+
+MAX_UPLOAD = 250 * MEGABYTE
+"""Bytes of one file. A table of 10⁵ rows and 20 columns has about 20 megabytes."""
+
+MAX_KEPT_BYTES = 1000 * MEGABYTE
+"""Bytes of all files that are kept."""
+
+MAX_KEPT_TABLES = 20
+"""Files that are kept: the ones that were not used for longest go first."""
+
+MAX_RECEIVING = 4
+"""Files that are received at the same time."""
+
+MAX_RUNNING = 2
+"""Tables that are worked on at the same time: each takes about one processor."""
+
+MAX_WAITING = 20
+"""Tables that wait for their turn."""
+
+MAX_KEPT_RUNS = 20
+"""Results that are kept: the oldest go first."""
+
+IDLE_SECONDS = 8 * 3600.0
+"""A table, with its results, that nobody looked at for a working day is removed."""
+
+READING_SECONDS = 180.0
+"""Reading a file takes seconds; one that takes longer than this is not what it seems."""
+
+MAX_CHOICES = 4 * MEGABYTE
+"""Bytes of what a page says of the columns: a few hundred for each."""
+
+MAX_LISTED_COLUMNS = 2000
+"""Columns that the page lists."""
+
+MAX_EXAMPLES = 4
+"""Different values that are shown of a column."""
+
+MAX_VALUE = 60
+"""Characters of such a value."""
+
+MAX_ORDERED = 60
+"""Different values of a column that can be put into an order by hand."""

@@ -1,0 +1,168 @@
+"""Who may use the page: this computer, at the address that was printed, from the page itself.
+
+Four questions are asked of every request. Is it addressed to this computer by its own name (else a foreign site could
+have given its name to it)? Does it bring the token, or the cookie that the token was exchanged for? Was it made by the
+page (else another site makes the browser of the user ask)? If not, the answer is one sentence.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+TOKEN_HEADER = "x-kfrc-token"
+TOKEN_PARAMETER = "token"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""What the page may load: its own files, nothing written inside it, nothing from elsewhere."""
+
+REPORT_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-modals"
+)
+"""The report has its scripts inside, and names their hash itself. It lives in a sandbox, as a page of nobody: whatever
+it did, it could neither ask this server nor another one for anything."""
+
+_HEADERS = {
+    "content-security-policy": PAGE_POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+_READING = ("GET", "HEAD")
+_TOKEN_BYTES = 32
+
+WRONG_HOST = "This page answers at the address that `kfrc app` printed, and at no other name."
+NO_TOKEN = "Open the address that `kfrc app` printed, with its token: this page is private."
+WRONG_ORIGIN = "Another site asked for this, not the page itself: nothing was done."
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What a browser must know.
+
+    Attributes
+    ----------
+    token : str
+        Part of the address that is printed.
+    session : str
+        What the cookie holds afterwards.
+    """
+
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
+    session: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
+
+
+class Guard:
+    """Middleware that refuses what is not the page's own, and adds to answers what browsers are to enforce.
+
+    Parameters
+    ----------
+    app : ASGI application
+    known : Secrets
+    cookie : str
+        Name of the cookie; one for each port, because cookies of all ports of a computer are mixed.
+    hosts : iterable of str
+        Names of the server beside those of this computer; with ``"0.0.0.0"`` or ``"::"`` every number is one.
+    """
+
+    def __init__(self, app: ASGIApp, *, known: Secrets, cookie: str, hosts: Iterable[str] = ()) -> None:
+        self.app, self.known, self.cookie = app, known, cookie
+        self.hosts = {*LOOPBACK, *hosts}
+        self.any_number = bool({"0.0.0.0", "::"} & self.hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        by_address = scope["path"] == "/" and _same(request.query_params.get(TOKEN_PARAMETER), self.known.token)
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                if by_address and message["status"] == 200:
+                    headers.append(
+                        "set-cookie", f"{self.cookie}={self.known.session}; Path=/; HttpOnly; SameSite=Strict"
+                    )
+            await send(message)
+
+        refusal = self._refusal(request, by_address)
+        answer = self.app if refusal is None else PlainTextResponse(refusal, status_code=403)
+        await answer(scope, receive, send_guarded)
+
+    def _refusal(self, request: Request, by_address: bool) -> str | None:
+        """Why a request is refused; None if it is not."""
+        headers = request.headers
+        if not self._is_own_name(headers.get("host", "")):
+            return WRONG_HOST
+        by_header = _same(headers.get(TOKEN_HEADER), self.known.token)
+        if not (by_header or by_address or _same(request.cookies.get(self.cookie), self.known.session)):
+            return NO_TOKEN
+        if not _is_own_request(headers, request.method, by_header=by_header):
+            return WRONG_ORIGIN
+        return None
+
+    def _is_own_name(self, host: str) -> bool:
+        name = host_name(host)
+        return name in self.hosts or (self.any_number and _is_number(name))
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without its port and brackets.
+
+    Examples
+    --------
+    >>> from kfrc_app.server.security import host_name
+    >>> host_name("127.0.0.1:80"), host_name("[::1]:80"), host_name("LOCALHOST")
+    ('127.0.0.1', '::1', 'localhost')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _is_own_request(headers: Headers | Mapping[str, str], method: str, *, by_header: bool) -> bool:
+    """Whether the page itself made a request, as far as browsers say."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if method in _READING:
+        # Somebody may follow a link to the address; nothing else of another site may look in.
+        return site in (None, "same-origin", "none") or headers.get("sec-fetch-mode") == "navigate"
+    if origin is not None and origin != f"http://{headers.get('host')}":
+        return False
+    if site is not None and site != "same-origin":
+        return False
+    # A browser says one of the two; a program that says neither must know the token.
+    return by_header or origin is not None or site is not None
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _same(given: str | None, secret: str) -> bool:
+    return given is not None and secrets.compare_digest(given.encode("utf-8", "replace"), secret.encode())

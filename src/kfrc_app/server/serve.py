@@ -1,0 +1,150 @@
+"""A server from its beginning to its end: a private folder, workers, an address with a token, and nothing left over."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from kfrc_app.server.folder import PrivateFolder
+from kfrc_app.server.jobs import Runs
+from kfrc_app.server.pages import Pages
+from kfrc_app.server.security import TOKEN_PARAMETER, Guard, Secrets
+from kfrc_app.server.uploads import Uploads
+from kfrc_app.server.workers import Workers
+
+LOCAL = "127.0.0.1"
+
+_CONNECTIONS = 100
+"""At the same time; a page needs one or two."""
+
+_STARTING = 20.0
+_ENDING = 5.0
+"""Seconds to begin and to end; both take a fraction of one."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens.
+
+    Attributes
+    ----------
+    host : str
+    port : int
+    token : str
+    thread : Thread
+        Ends with the server.
+    """
+
+    host: str
+    port: int
+    token: str
+    thread: threading.Thread
+
+    @property
+    def text(self) -> str:
+        """What to open in a browser."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.port}/?{TOKEN_PARAMETER}={self.token}"
+
+
+@contextmanager
+def serving(host: str = LOCAL, port: int = 0, *, parent: Path | None = None) -> Iterator[Address]:
+    """A server for the time of a block.
+
+    Parameters
+    ----------
+    host : str, default="127.0.0.1"
+        This computer only, by default.
+    port : int, default=0
+        0 for any that is free.
+    parent : Path, optional
+        Where the private folder is made.
+
+    Yields
+    ------
+    Address
+
+    Raises
+    ------
+    OSError
+        If the port is taken.
+    """
+    listening = _listening(host, port)
+    port = listening.getsockname()[1]
+    known = Secrets()
+    try:
+        with backstage(parent) as pages:
+            guarded = Guard(pages.application(), known=known, cookie=f"kfrc_{port}", hosts=[host])
+            with _running(guarded, listening) as thread:
+                yield Address(host, port, known.token, thread)
+    finally:
+        listening.close()
+
+
+@contextmanager
+def backstage(parent: Path | None = None) -> Iterator[Pages]:
+    """All that stands behind the answers of a server, removed at the end."""
+    folder = PrivateFolder(parent)
+    workers = Workers(folder.path)
+    try:
+        uploads = Uploads(folder.path)
+        runs = Runs(folder.path, workers, uploads)
+        workers.warm()
+        try:
+            yield Pages(uploads, runs, workers)
+        finally:
+            runs.close()
+    finally:
+        workers.close()
+        folder.remove()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+    except OSError as error:
+        found.close()
+        raise OSError(f"cannot listen at {host}, port {port}: {error.strerror or error}") from None
+    return found
+
+
+@contextmanager
+def _running(app: ASGIApp, listening: socket.socket) -> Iterator[threading.Thread]:
+    """A server in a thread of its own, so that signals reach the program as they do elsewhere."""
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        http="h11",
+        loop="asyncio",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    limit = time.monotonic() + _STARTING
+    while not server.started and thread.is_alive() and time.monotonic() < limit:
+        time.sleep(0.01)
+    try:
+        if not server.started:
+            raise OSError("the page could not be started")
+        yield thread
+    finally:
+        server.should_exit = True
+        thread.join(_ENDING)

@@ -1,0 +1,190 @@
+// The list of columns: what each was understood as, what it can be instead, and what the file leaves open.
+
+import { chosen } from "./choices.js";
+import { byId, count, make, say, show } from "./parts.js";
+
+const PAGE = 50; // columns that are listed at a time
+const FILTERED = 12; // from this many columns on they can be searched
+const USES = [
+  ["Used to find groups", [
+    ["numeric", "Number"], ["ordinal", "Ordered steps (such as low, medium, high)"], ["nominal", "Category"], ["date", "Date"]]],
+  ["Not used to find groups", [
+    ["names", "Names of the rows"], ["groups", "Known groups, only compared"], ["weight", "How often a row counts"],
+    ["drop", "Leave out"]]],
+];
+const ASIDE = new Set(["names", "groups", "weight", "drop"]);
+const SHORT = { ordinal: "Ordered steps" };
+
+let described = { columns: [] };
+let problems = {};
+let first = 0;
+let changed = () => {};
+
+export function onChange(callback) {
+  changed = callback;
+}
+
+export function showColumns(description, columnProblems = {}) {
+  if (description !== described) first = Math.min(first, Math.max(0, description.columns.length - 1));
+  described = description;
+  problems = columnProblems;
+  summarize();
+  showQuestions();
+  showSheets();
+  showNotes();
+  show("filter-box", described.columns.length > FILTERED);
+  list();
+}
+
+export function startOver() {
+  first = 0;
+  byId("filter").value = "";
+}
+
+function summarize() {
+  const used = described.columns.filter((column) => !ASIDE.has(column.use)).length;
+  const aside = described.columns.length - used;
+  const beyond = described.n_columns - described.columns.length;
+  const parts = [`${count(used, "column")} will be used to find groups${aside ? `, ${count(aside, "column")} will not` : ""}.`];
+  parts.push("Change what was misunderstood.");
+  if (beyond > 0) parts.push(`${count(beyond, "more column")} cannot be shown here.`);
+  byId("columns-summary").textContent = parts.join(" ");
+}
+
+function matching() {
+  const wanted = byId("filter").value.trim().toLowerCase();
+  return wanted ? described.columns.filter((column) => column.name.toLowerCase().includes(wanted)) : described.columns;
+}
+
+function list() {
+  const found = matching();
+  if (first >= found.length) first = 0;
+  const page = found.slice(first, first + PAGE);
+  const focused = document.activeElement?.id;
+  byId("column-rows").replaceChildren(...page.map(row));
+  if (focused && document.activeElement?.id !== focused) byId(focused)?.focus({ preventScroll: true });
+  show("pager", found.length > PAGE);
+  byId("earlier").disabled = first === 0;
+  byId("later").disabled = first + PAGE >= found.length;
+  byId("page-shown").textContent = `${first + 1} to ${first + page.length} of ${count(found.length, "column")}`;
+}
+
+function row(column) {
+  const place = described.columns.indexOf(column);
+  const name = make("th", { scope: "row", id: `name-${place}`, dir: "auto" }, column.title);
+  const use = make("td", { className: "use" }, select(column, place));
+  use.dataset.title = "Use it as";
+  if (problems[column.name]) {
+    use.append(make("p", { className: "problem", id: `problem-${place}`, role: "alert" }, problems[column.name]));
+  }
+  if (column.why) use.append(make("p", { className: "why", id: `why-${place}` }, column.why));
+  if (isOrdered(column)) use.append(order(column, place));
+  const empty = make("td", { className: "empty" }, make("span", { className: "gaps" }, gaps(column)));
+  empty.dataset.title = "Empty cells:";
+  const examples = make("td", { className: "examples" }, ...column.examples.map((text) => make("span", { dir: "auto" }, text)));
+  return make("tr", { className: ASIDE.has(column.use) ? "aside" : "" }, name, use, empty, examples);
+}
+
+function gaps(column) {
+  if (!column.n_missing) return "none";
+  const share = (100 * column.n_missing) / described.n_rows;
+  return `${column.n_missing.toLocaleString("en")} (${share < 1 ? "<1" : Math.round(share)} %)`;
+}
+
+function select(column, place) {
+  const groups = USES.map(([label, uses]) => make("optgroup", { label }, ...uses.map(([value, text]) =>
+    make("option", { value, selected: value === column.use }, SHORT[value] && value === column.use ? SHORT[value] : text))));
+  const element = make("select", { id: `use-${place}` }, ...groups);
+  element.setAttribute("aria-labelledby", `name-${place}`);
+  const about = [problems[column.name] && `problem-${place}`, column.why && `why-${place}`].filter(Boolean).join(" ");
+  if (about) element.setAttribute("aria-describedby", about);
+  if (problems[column.name]) element.setAttribute("aria-invalid", "true");
+  element.addEventListener("change", () => {
+    const choice = { use: element.value };
+    if (choice.use === "ordinal" && column.levels?.length) choice.levels = column.levels;
+    if (["names", "groups", "weight"].includes(choice.use)) takeAway(choice.use, column.name);
+    chosen.columns[column.name] = choice;
+    changed(column.name);
+  });
+  return element;
+}
+
+// One column at a time has a part such as the names of the rows: another one that was chosen for it goes back to what it was.
+function takeAway(use, name) {
+  for (const [other, choice] of Object.entries(chosen.columns)) {
+    if (other !== name && choice.use === use) delete chosen.columns[other];
+  }
+}
+
+function isOrdered(column) {
+  return column.use === "ordinal" && chosen.columns[column.name]?.levels?.length > 1;
+}
+
+function order(column, place) {
+  const levels = chosen.columns[column.name].levels;
+  const move = (k, by, id) => {
+    levels.splice(k + by, 0, ...levels.splice(k, 1));
+    changed(column.name);
+    showColumns(described, problems);
+    const button = byId(id(k + by));
+    (button.disabled ? button.parentElement.querySelector("button:enabled") : button).focus({ preventScroll: true });
+  };
+  const items = levels.map((level, k) => {
+    const button = (text, by, id, disabled) => {
+      const element = make("button", { type: "button", id: id(k), disabled }, text);
+      element.setAttribute("aria-label", `Move “${level}” ${by < 0 ? "up" : "down"}`);
+      element.addEventListener("click", () => move(k, by, id));
+      return element;
+    };
+    return make("li", {}, make("span", { dir: "auto" }, level),
+      button("↑", -1, (n) => `up-${place}-${n}`, k === 0), button("↓", 1, (n) => `down-${place}-${n}`, k === levels.length - 1));
+  });
+  return make("div", { className: "order" }, make("p", {}, "From the lowest to the highest:"), make("ol", {}, ...items));
+}
+
+function showQuestions() {
+  byId("questions").replaceChildren(...(described.questions || []).map((question, place) => {
+    const answers = question.answers.map((answer) => {
+      const radio = make("input", { type: "radio", name: `question-${place}`, value: answer.label });
+      radio.addEventListener("change", () => {
+        const { columns = {}, ...marks } = answer.set;
+        Object.assign(chosen, marks);
+        Object.assign(chosen.columns, columns);
+        changed(question.column);
+      });
+      return make("label", {}, radio, make("span", {}, answer.label));
+    });
+    return make("fieldset", { className: "question" }, make("legend", {}, question.text), make("div", {}, ...answers));
+  }));
+}
+
+function showSheets() {
+  const sheets = described.sheets || [];
+  show("sheet-box", sheets.length > 1);
+  byId("sheet").replaceChildren(...sheets.map((name) => make("option", { value: name, selected: name === described.sheet }, name)));
+}
+
+function showNotes() {
+  const notes = described.notes || [];
+  byId("note-list").replaceChildren(...notes.map((note) => make("li", {}, note)));
+  show("notes", notes.length > 0);
+}
+
+byId("filter").addEventListener("input", () => {
+  first = 0;
+  list();
+});
+byId("earlier").addEventListener("click", () => turn(-PAGE));
+byId("later").addEventListener("click", () => turn(PAGE));
+byId("sheet").addEventListener("change", () => {
+  chosen.sheet = byId("sheet").value;
+  chosen.columns = {};
+  startOver();
+  changed(null);
+});
+
+function turn(by) {
+  first = Math.max(0, first + by);
+  list();
+  byId("columns-title").scrollIntoView({ block: "start" });
+}

@@ -1,0 +1,253 @@
+// The page: a table is chosen, its columns are checked, a run is started and followed. Each step shows its own problems.
+
+import { chosen, keep, reading, reset, restore } from "./choices.js";
+import { onChange, showColumns, startOver } from "./columns.js";
+import { byId, count, focusOn, markStep, say, show } from "./parts.js";
+import { cancelRun, follow, showDone, showFailed, showWork, startRun, stopFollowing } from "./run.js";
+import { ask, askJson, Lost, Refused, sendFile } from "./server.js";
+
+const GONE = "The connection to kfrc is lost: the program that runs this page has ended. Start it again by typing kfrc app, "
+  + "open the address that it prints, and choose your table again. Nothing of your own file was changed.";
+
+let description = null;
+let asked = 0; // counts questions about columns, so that an answer that comes late is not shown
+let sending = null;
+
+// ---- problems
+
+function clearProblems() {
+  for (const id of ["file-problem", "columns-problem", "groups-problem"]) say(id);
+}
+
+function tell(error, place) {
+  if (error.name === "AbortError") return;
+  if (error instanceof Lost) {
+    if (byId("lost").hidden) {
+      say("lost", GONE);
+      byId("lost").focus();
+      byId("lost").scrollIntoView({ block: "center" });
+    }
+    return;
+  }
+  const where = byId(`${error.where}-problem`) && !byId(error.where).hidden ? error.where : place;
+  say(`${where}-problem`, error instanceof Refused ? error.message : "Something went wrong on this page: load it again.");
+  byId(`${where}-problem`).scrollIntoView({ block: "center" });
+  if (!(error instanceof Refused)) throw error;
+}
+
+// ---- 1: the file
+
+function showDrop() {
+  stopFollowing();
+  for (const id of ["kept", "columns", "groups", "result"]) show(id, false);
+  show("drop");
+  byId("chosen").value = "";
+  markStep("file");
+}
+
+async function give(file) {
+  clearProblems();
+  sending?.abort();
+  sending = new AbortController();
+  if (chosen.table) forget(chosen.table.id);
+  reset();
+  showDrop();
+  byId("file-status").textContent = `Reading ${file.name} …`;
+  try {
+    const table = await sendFile(file, sending.signal);
+    reset(table);
+    startOver();
+    await describe(null, sending.signal);
+    focusOn("columns-title");
+  } catch (error) {
+    reset();
+    tell(error, "file");
+    byId("chosen").focus({ preventScroll: true });
+  } finally {
+    byId("file-status").textContent = "";
+  }
+}
+
+function forget(table) {
+  ask("DELETE", `/tables/${table}`).catch(() => {}); // it goes by itself, later
+}
+
+function showKept() {
+  show("drop", false);
+  show("kept");
+  byId("kept-name").textContent = chosen.table.name;
+  byId("kept-size").textContent = `${count(description.n_rows, "row")}, ${count(description.n_columns, "column")}`;
+}
+
+// ---- 2: the columns
+
+async function describe(column, signal) {
+  const mine = ++asked;
+  keep();
+  byId("columns-status").textContent = description ? "Reading again …" : "";
+  try {
+    const found = await askJson("POST", `/tables/${chosen.table.id}/columns`, reading(), { signal });
+    if (mine !== asked) return;
+    description = found;
+    say("columns-problem");
+    showColumns(description);
+    showKept();
+    show("columns");
+    show("groups");
+    byId("expected").textContent = description.expected || "";
+    markStep("columns");
+  } catch (error) {
+    if (mine !== asked || error.name === "AbortError") return;
+    if (!(error instanceof Refused) || description === null || error.where === "file") throw error;
+    const beside = error.column ?? column;
+    const known = description.columns.find((each) => each.name === beside);
+    if (known === undefined) {
+      tell(error, "columns");
+    } else {
+      known.use = chosen.columns[beside]?.use ?? known.use;
+      showColumns(description, { [beside]: error.message });
+    }
+  } finally {
+    if (mine === asked) byId("columns-status").textContent = "";
+  }
+}
+
+onChange((column) => describe(column).catch((error) => tell(error, "columns")));
+
+// ---- 3: how many groups
+
+function choices() {
+  const form = new FormData(byId("start"));
+  return {
+    ...reading(),
+    clusters: form.get("how-many") === "auto" ? "auto" : byId("n-groups").value,
+    missing: form.get("missing"),
+    refits: Number(form.get("refits")),
+  };
+}
+
+// While a run is followed, what it was started with cannot be changed.
+function lock(locked) {
+  for (const id of ["columns", "groups"]) byId(id).inert = locked;
+}
+
+async function begin(event) {
+  event.preventDefault();
+  clearProblems();
+  const asking = choices();
+  byId("go").disabled = true;
+  try {
+    const run = await startRun(chosen.table.id, asking);
+    chosen.run = { id: run.id, checked: asking.refits > 0 };
+    keep();
+    await watch(true);
+  } catch (error) {
+    tell(error, "groups");
+    if (error.where === "groups") byId("n-groups").focus({ preventScroll: true });
+  } finally {
+    byId("go").disabled = false;
+  }
+}
+
+// ---- 4: the result
+
+async function watch(isNew) {
+  const { id, checked } = chosen.run;
+  showWork();
+  show("result");
+  byId("result-heading").textContent = "Working";
+  markStep("result");
+  byId("cancel").disabled = false;
+  if (isNew) focusOn("result-title");
+  let state;
+  try {
+    lock(true);
+    state = await follow(id, checked);
+  } catch (error) {
+    byId("result-heading").textContent = "Not finished";
+    const lost = error instanceof Lost;
+    showFailed(lost ? "The work was not finished, because the program that does it has ended." : error.message);
+    if (lost) tell(error, "groups");
+    return;
+  } finally {
+    lock(false);
+  }
+  if (state === null) return;
+  if (state.state === "done") {
+    byId("result-heading").textContent = "Result";
+    showDone(id, state);
+    focusOn("result-title");
+  } else if (state.state === "failed") {
+    byId("result-heading").textContent = "Not finished";
+    showFailed(state.result.problem);
+    focusOn("result-title");
+  } else {
+    chosen.run = null;
+    keep();
+    show("result", false);
+    markStep("columns");
+    focusOn("groups-title");
+  }
+}
+
+async function cancel() {
+  byId("cancel").disabled = true;
+  try {
+    await cancelRun(chosen.run.id);
+  } catch (error) {
+    tell(error, "groups");
+  }
+}
+
+// ---- wiring
+
+function isFile(event) {
+  return [...(event.dataTransfer?.types || [])].includes("Files");
+}
+
+let inside = 0; // elements that a dragged file is over
+addEventListener("dragenter", (event) => {
+  if (isFile(event) && ++inside) document.body.classList.add("over");
+});
+addEventListener("dragleave", (event) => {
+  if (isFile(event) && --inside <= 0) document.body.classList.remove("over");
+});
+addEventListener("dragover", (event) => isFile(event) && event.preventDefault());
+addEventListener("drop", (event) => {
+  if (!isFile(event)) return;
+  event.preventDefault();
+  inside = 0;
+  document.body.classList.remove("over");
+  const file = event.dataTransfer.files[0];
+  if (file) give(file);
+});
+byId("chosen").addEventListener("change", () => byId("chosen").files[0] && give(byId("chosen").files[0]));
+byId("another").addEventListener("click", () => {
+  if (chosen.table) forget(chosen.table.id);
+  reset();
+  description = null;
+  clearProblems();
+  showDrop();
+  byId("chosen").focus();
+});
+byId("start").addEventListener("submit", begin);
+byId("n-groups").addEventListener("focus", () => (byId("given").checked = true));
+byId("cancel").addEventListener("click", cancel);
+byId("back").addEventListener("click", () => {
+  chosen.run = null;
+  keep();
+  show("result", false);
+  markStep("columns");
+  focusOn("columns-title");
+});
+
+if (location.search) history.replaceState(null, "", location.pathname); // the cookie has taken the place of the token
+if (restore()) {
+  describe(null)
+    .then(() => (chosen.run ? watch(false) : undefined))
+    .catch((error) => {
+      reset();
+      showDrop();
+      if (error instanceof Lost) tell(error, "file");
+    });
+}

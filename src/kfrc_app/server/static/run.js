@@ -1,0 +1,111 @@
+// One run: started, followed until it is over, cancelled, and its report shown.
+
+import { byId, count, duration, make, say, show } from "./parts.js";
+import { ask, askJson, Lost } from "./server.js";
+
+const PAUSE = 700; // milliseconds between two questions to the server
+const PATIENCE = 3; // questions without an answer after which the server is gone
+const STEPS = ["reading", "looking", "checking", "writing"];
+const TEXTS = { reading: "Reading the table", looking: "Looking for groups", checking: "Checking the groups on parts of the rows", writing: "Writing the report" };
+const ENDS = { reading: [0, 3], looking: [3, 55], checking: [55, 96], writing: [96, 100] }; // of the bar, in percent
+const FILES = [
+  ["clustered.xlsx", "Excel", "your table with the group of every row", true],
+  ["clustered.csv", "CSV", "the same as text", false],
+  ["memberships.csv", "CSV of groups", "how strongly each row belongs to each group", false],
+  ["kfrc-results.zip", "Everything", "all files in one", false],
+];
+
+let followed = null;
+
+export function startRun(table, choices) {
+  return askJson("POST", `/tables/${table}/runs`, choices);
+}
+
+export function cancelRun(run) {
+  return ask("DELETE", `/runs/${run}`);
+}
+
+export function stopFollowing() {
+  followed = null;
+}
+
+// Resolves with the last state of the run, or null if something else is followed by now.
+export async function follow(run, checked) {
+  followed = run;
+  let failures = 0;
+  let told = "";
+  byId("work-steps").querySelector('[data-step="checking"]').hidden = !checked;
+  while (followed === run) {
+    try {
+      const state = await ask("GET", `/runs/${run}`);
+      failures = 0;
+      if (followed !== run) return null;
+      if (!["waiting", "running"].includes(state.state)) return state;
+      const text = showProgress(state);
+      if (text !== told) byId("work-said").textContent = told = text;
+    } catch (error) {
+      if (!(error instanceof Lost) || ++failures >= PATIENCE) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE));
+  }
+  return null;
+}
+
+// The text without its counts, for those who listen: they hear of every step once.
+function showProgress({ state, ahead, progress, seconds }) {
+  const step = state === "waiting" ? null : progress.step || "reading";
+  for (const item of byId("work-steps").children) {
+    const [here, there] = [STEPS.indexOf(item.dataset.step), STEPS.indexOf(step)];
+    item.className = here < there ? "past" : here === there ? "now" : "";
+  }
+  if (step === null) {
+    const before = ahead === 0 ? "another table is" : `${count(ahead + 1, "other table")} are`;
+    byId("work-text").textContent = `Waiting: ${before} first`;
+    byId("work-time").textContent = "It starts by itself.";
+    byId("bar").removeAttribute("value");
+    return "Waiting for its turn";
+  }
+  const { done = 0, total = null, small = null } = progress;
+  const share = total ? Math.min(1, done / total) : 0;
+  const [from, to] = ENDS[step];
+  byId("bar").value = from + (to - from) * share;
+  byId("work-text").textContent = total ? `${TEXTS[step]}: ${Math.min(done, total)} of ${total}` : TEXTS[step];
+  const moving = small ? `, small step ${small[0].toLocaleString("en")}${small[1] ? ` of ${small[1]}` : ""}` : "";
+  byId("work-time").textContent = `${duration(seconds)} so far${moving}`;
+  return TEXTS[step];
+}
+
+export function showWork() {
+  for (const id of ["failed", "done"]) show(id, false);
+  show("work");
+  byId("bar").value = 0;
+  byId("work-text").textContent = "Starting";
+  byId("work-time").textContent = "";
+  for (const item of byId("work-steps").children) item.className = "";
+}
+
+export function showFailed(sentence) {
+  for (const id of ["work", "done"]) show(id, false);
+  show("failed");
+  byId("failed-text").textContent = sentence;
+  byId("work-said").textContent = "";
+}
+
+export function showDone(run, { result, seconds }) {
+  for (const id of ["work", "failed"]) show(id, false);
+  show("done");
+  byId("done-text").textContent = `${count(result.n_groups, "group")} of ${count(result.n_rows, "row")}, found in ${duration(seconds)}.`;
+  const links = [make("li", {}, link(`/runs/${run}/report`, "Open the report", "in a tab of its own, to read or print", true, { target: "_blank", rel: "noopener" }))];
+  for (const [name, label, about, primary] of FILES) {
+    if (name.endsWith(".zip") || result.files.includes(name)) {
+      links.push(make("li", {}, link(`/runs/${run}/files/${name}`, label, about, false, { download: name })));
+    }
+  }
+  byId("downloads").replaceChildren(...links);
+  byId("report").src = `/runs/${run}/report`;
+  byId("work-said").textContent = "The report is ready.";
+}
+
+function link(href, label, about, primary, properties) {
+  return make("a", { href, className: primary ? "button primary" : "button", ...properties }, label, make("small", {}, about));
+}

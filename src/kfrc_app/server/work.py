@@ -1,0 +1,70 @@
+"""What a worker process does: describe the columns of a table, or cluster it; and end if the server is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kfrc_app.server.workers import end_group
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def main() -> None:
+    """Serve the process that started this one until it is gone."""
+    folder = Path(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a library prints is not an answer
+    tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(tasks, folder), daemon=True).start()
+    lock = threading.Lock()
+
+    def tell(message: dict[str, Any]) -> None:
+        with lock:
+            answers.write(json.dumps(message) + "\n")
+            answers.flush()
+
+    from kfrc_app.server import tasks as todo  # slow, and the reason why a worker is kept ready
+
+    while True:
+        tell({"end": _done(todo, json.loads(tasks.get()), tell)})
+
+
+def _listen(tasks: queue.SimpleQueue[str], folder: Path) -> None:
+    """Pass on what is to be done; at the end of the server, remove its folder and end with all that was started."""
+    for line in sys.stdin:
+        tasks.put(line)
+    shutil.rmtree(folder, ignore_errors=True)
+    end_group(os.getpid())
+    os._exit(1)  # where there are no groups
+
+
+def _done(todo: Any, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
+    """Do it; what goes wrong becomes a sentence."""
+    from kfrc_app.server.problems import PageError
+
+    try:
+        return dict(todo.TASKS[task["do"]](task, tell))
+    except PageError as problem:
+        return problem.document
+    except MemoryError:
+        return {"problem": "This computer has not enough memory for this table: use fewer rows or columns."}
+    except (ValueError, OSError) as error:  # what the program says in one line, too
+        return todo.as_problem(error).document
+    except Exception:
+        return {
+            "problem": "Something went wrong that should not have: the window in which the page was started says more.",
+            "details": traceback.format_exc(),
+        }
+
+
+if __name__ == "__main__":
+    main()
