@@ -141,7 +141,7 @@ def test_more_clusters_than_rows(run, tmp_path):
 
 
 def test_another_encoding_is_read_with_a_note(run, tmp_path):
-    (tmp_path / "latin.csv").write_bytes(f"höhe,b,c\n{ROWS}".encode("latin-1"))
+    (tmp_path / "latin.csv").write_bytes(f"a,höhe,c\n{ROWS}".encode("latin-1"))
     ended = run("fit", tmp_path / "latin.csv", "-c", 2, "-o", tmp_path / "out", "--no-report", "--json")
     assert "read as Latin-1" in ended.err
     assert "höhe" in {column["name"] for column in ended.document["columns"]}

@@ -20,6 +20,7 @@ from pyarrow import csv as arrow_csv
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, quoted, refuse_repeated
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
+from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
 _BLOCK_SIZE = 1 << 20  # bytes that are split at a time
 _LINES_PER_BLOCK = 16  # at least, because a line must fit
@@ -305,11 +306,14 @@ def _refuse_doubtful_row_names(records: Records, dialect: Dialect, marks: Marks)
         if not (are_numbers or dialect.separator == " ") or not _may_hold_marks(records, dialect, marks):
             return
         answer = ', or add --decimal "."'
-    raise DataError(
-        f"the rows have one field more than the header: does the first one, '{names[0]}' in row 1, name the row? If "
-        f"so, put a name for it into the header{answer}. If not, the rows have a {word} too many: remove it, or put "
-        "quotation marks around the cell that holds it"
+    asked = f"the rows have one field more than the header: does the first one, '{names[0]}' in row 1, name the row?"
+    message = (
+        f"{asked} If so, put a name for it into the header{answer}. If not, the rows have a {word} too many: remove "
+        "it, or put quotation marks around the cell that holds it"
     )
+    if not answer:
+        raise DataError(message)
+    raise OpenQuestionError(message, Question(asked, (Choice("it names the row", decimal="."),)))
 
 
 def _may_hold_marks(records: Records, dialect: Dialect, marks: Marks) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kfrc_app.tables.columns import DataError
 from kfrc_app.tables.numbers import MISSING, Marks, looks_like_number
+from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
 _SEPARATORS = ("\t", ";", "|", ",", " ")  # the comma late: between the others it is a mark within numbers
 SEPARATOR_WORDS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma", " ": "space"}
@@ -188,9 +189,14 @@ def _is_within_numbers(mark: str, marks: Marks, line: str, *, header: str | None
     place = f"the first line is '{line}'" if header is None else f"below '{header}' stands '{line}'"
     names = " or a first line with names" if header is None else ""
     within = '--decimal "," or --thousands ","' if mark == "," else '--thousands " "'
-    raise DataError(
-        f"{place}: does the {SEPARATOR_WORDS[mark]} separate two columns, or does it stand within a number? Add "
-        f'--decimal "."{names} for the first, {within} for the second'
+    word = SEPARATOR_WORDS[mark]
+    asked = f"{place}: does the {word} separate two columns, or does it stand within a number?"
+    inside = Choice(f"the {word} stands between thousands", thousands=mark)
+    choices = [Choice(f"the {word} separates columns", decimal="."), inside]
+    if mark == ",":
+        choices.insert(1, Choice(f"the {word} is the decimal mark", decimal=mark))
+    raise OpenQuestionError(
+        f'{asked} Add --decimal "."{names} for the first, {within} for the second', Question(asked, tuple(choices))
     )
 
 

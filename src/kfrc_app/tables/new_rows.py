@@ -12,8 +12,9 @@ from kfrc_app.tables import levels
 from kfrc_app.tables.columns import Columns, DataError, Numbers, counted, quoted
 from kfrc_app.tables.kinds import Kind, Wish
 from kfrc_app.tables.numbers import Marks
-from kfrc_app.tables.rows import Missing, row_ids, treat_missing
-from kfrc_app.tables.table import Table, load, named, refuse_infinite
+from kfrc_app.tables.rows import Missing, treat_missing
+from kfrc_app.tables.survey import named, names_of_new_rows, row_ids
+from kfrc_app.tables.table import Table, load, refuse_infinite
 from kfrc_app.tables.understanding import as_dates, kind_of, text_cells
 
 
@@ -74,8 +75,8 @@ def read_new_rows(
     columns = load(source, marks, sheet)
     notes = list(columns.noticed)
     aside = [] if id_column is None else named(columns.names, [id_column])
-    name_column = aside[0] if aside else None
-    aside.extend(name for name in columns.row_names if name not in names)
+    naming = tuple(aside) or names_of_new_rows(columns, names)
+    aside = list(dict.fromkeys([*naming, *(name for name in columns.row_names if name not in names)]))
     absent = [name for name in names if name not in columns.names]
     if absent:
         raise DataError(
@@ -91,7 +92,7 @@ def read_new_rows(
     notes.extend(numbers.notes)
     data = pd.DataFrame({name: _read(columns, name, known[name], numbers, types or {}) for name in names})
     refuse_infinite(data)
-    rows = treat_missing(data, row_ids(columns, data, name_column), missing, notes, limit=1.0)
+    rows = treat_missing(data, row_ids(columns, naming), missing, notes, limit=1.0)
     return Table(data[rows.used].reset_index(drop=True), rows, None, tuple(notes))
 
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kfrc.typing import FloatArray
-from kfrc_app.tables.columns import DataError, NotNumbers, Numbers, quoted
+from kfrc_app.tables.columns import NotNumbers, Numbers, quoted
 from kfrc_app.tables.dressing import Dressed, undress, undressing_notes
+from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
 DECIMAL_MARKS = (",", ".")
 THOUSANDS_MARKS = (",", ".", " ", "'")
@@ -341,7 +342,7 @@ def _weigh(evidence: _Evidence, columns: Sequence[_Column], wanted: set[str], *,
         for mark in open_marks:
             cell = column.first(_DOUBTFUL[mark]) if column.name in wanted else None
             if cell is not None:
-                raise DataError(_question(cell, mark))
+                raise _question(cell, mark)
     return _Reading(".", shown or _others("."))
 
 
@@ -358,15 +359,23 @@ def _refuse_contradictions(evidence: _Evidence) -> None:
             pair = [evidence.decimal[mark], evidence.thousands[mark]]
             what = f"show the {_WORDS[mark]} as decimal mark and between thousands"
     if pair:
-        raise DataError(
-            f"how are numbers written in this file? {pair[0]} and {pair[1]} {what}: say which is right with "
-            '--decimal "," or --decimal "." and, if need be, --thousands'
+        asked = f"how are numbers written in this file? {pair[0]} and {pair[1]} {what}"
+        choices = tuple(Choice(f"the {_WORDS[mark]} is the decimal mark", decimal=mark) for mark in DECIMAL_MARKS)
+        raise OpenQuestionError(
+            f'{asked}: say which is right with --decimal "," or --decimal "." and, if need be, --thousands',
+            Question(asked, choices),
         )
 
 
-def _question(cell: _Cell, mark: str) -> str:
-    digits = cell.text.replace(mark, "")
-    return (
-        f"column '{cell.column}', row {cell.row}: is '{cell.text}' {cell.text.replace(mark, '.')} or {digits}? Nothing "
-        f'else in the file tells: add --decimal "{mark}" for the first, --thousands "{mark}" for the second'
+def _question(cell: _Cell, mark: str) -> OpenQuestionError:
+    fraction, digits = cell.text.replace(mark, "."), cell.text.replace(mark, "")
+    asked = f"column '{cell.column}', row {cell.row}: is '{cell.text}' {fraction} or {digits}?"
+    choices = (
+        Choice(f"{fraction}: the {_WORDS[mark]} is the decimal mark", decimal=mark),
+        Choice(f"{digits}: the {_WORDS[mark]} stands between thousands", thousands=mark),
+    )
+    return OpenQuestionError(
+        f'{asked} Nothing else in the file tells: add --decimal "{mark}" for the first, --thousands "{mark}" for the '
+        "second",
+        Question(asked, choices, cell.column),
     )

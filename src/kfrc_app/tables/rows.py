@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kfrc_app.tables.columns import Columns, DataError, quoted
+from kfrc_app.tables.columns import DataError, quoted
 
 MAX_LOST_SHARE = 0.5
 """Of the rows: losing more to missing values is a mistake, not a clean-up."""
@@ -73,16 +73,6 @@ class InputRows:
     def n_left_out(self) -> int:
         """How many are not."""
         return int((~self.used).sum())
-
-
-def row_ids(columns: Columns, data: pd.DataFrame, id_column: str | None) -> NDArray[Any]:
-    """Names of the rows: those of a column, those that the file has, or their numbers."""
-    if id_column is not None:
-        return columns.text(id_column)
-    if columns.row_names and not {*columns.row_names} & {*data.columns}:
-        levels = [columns.text(name) for name in columns.row_names]
-        return np.array([", ".join(parts) for parts in zip(*levels, strict=True)], dtype=object)
-    return np.array([str(k + 1) for k in range(columns.n_rows)], dtype=object)
 
 
 def treat_missing(

@@ -24,6 +24,7 @@ from kfrc_app.tables.layout import (
     told,
 )
 from kfrc_app.tables.numbers import MISSING, Marks
+from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 from kfrc_app.tables.totals import count_totals
 
 TRUTHS = ("FALSE", "TRUE")
@@ -111,9 +112,10 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
     tables = {name: rows for name, rows in filled.items() if looks_like_table(rows)} or filled
     if len(tables) > 1:
         names = list(tables)
-        raise DataError(
-            f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}: say which is meant, for example "
-            f"--sheet '{names[0]}'"
+        asked = f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}"
+        raise OpenQuestionError(
+            f"{asked}: say which is meant, for example --sheet '{names[0]}'",
+            Question(f"{asked}: which is meant?", tuple(Choice(f"sheet '{name}'", sheet=name) for name in names)),
         )
     name, rows = next(iter(tables.items()))
     others = [other for other in filled if other != name]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,25 +14,19 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, quoted
+from kfrc_app.tables.columns import Columns, DataError
 from kfrc_app.tables.formats import parse_columns
-from kfrc_app.tables.guess import LABEL_NAMES
-from kfrc_app.tables.kinds import Kind, Wish
+from kfrc_app.tables.kinds import Wish
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.original import WholeFile, plain_values
-from kfrc_app.tables.rows import MAX_LOST_SHARE, InputRows, Missing, row_ids, treat_missing
-from kfrc_app.tables.understanding import understand
+from kfrc_app.tables.rows import MAX_LOST_SHARE, InputRows, Missing, treat_missing
+from kfrc_app.tables.survey import refuse_most_left_out, survey
 from kfrc_app.tables.weights import read_weights, refuse_no_weight
 
 STANDARD_INPUT = "-"
 MIN_ROWS = 3
 MAX_COLUMNS = 500
 """One bandwidth is searched per column; beyond this the search takes hours rather than minutes."""
-
-_MAX_GROUPS = 30
-_CLOSE = 0.8  # likeness from which on a name is suggested for one that does not exist
-_ID_NAME = re.compile(r"(?:^|[\W_])(?:id|key|uuid|index)$", re.IGNORECASE)
-"""What columns that name rows are called."""
 
 
 @dataclass(frozen=True)
@@ -134,64 +126,33 @@ def read_table(
         If nothing is left to cluster, and why; or a question, if a number or a date can be read in two ways.
     """
     file = load(source, marks, sheet)
-    notes = list(file.noticed)
-    label, name_column, weight = (
-        None if request is None else named(file.names, [request])[0]
-        for request in (label_column, id_column, weight_column)
+    roles = survey(
+        file,
+        columns=columns,
+        drop=drop,
+        label_column=label_column,
+        id_column=id_column,
+        weight_column=weight_column,
+        types=types,
+        blank_is_level=missing is Missing.LEVEL,
     )
-    kept_aside = [name for name in (label, name_column, weight) if name is not None]
-    wishes = _wishes(file.names, types or {}, kept_aside)
-    requested = named(file.names, columns)
-    row_names = [name for name in file.row_names if name not in {*kept_aside, *requested}]
-    if ROW_NAMES in row_names:
-        notes.append("the first column has no name and was taken as names of the rows")
-    elif row_names and name_column is None:
-        notes.append(f"the index of the file, {quoted(row_names)}, was taken as names of the rows")
-    aside = [name for name in (label, name_column, *row_names) if name is not None]
-    dropped = {*named(file.names, drop), *aside, weight}
-    dropped |= {name for name, wish in wishes.items() if wish.kind is Kind.DROP}
-    chosen = [name for name in (requested or file.names) if name not in dropped]
-    found, number_notes = understand(
-        file, chosen, wishes, aside=aside, demanded=bool(requested), blank_is_level=missing is Missing.LEVEL
-    )
-    notes.extend([*found.notes, *number_notes])
-    data = found.data
+    notes, found, data = list(roles.notes), roles.found, roles.found.data
     refuse_infinite(data)
-    if not requested:
-        notes.extend(_suspicions(data))
+    refuse_most_left_out(roles)
     _refuse_unfit(data)
     if missing is Missing.ERROR and found.single:  # a gap is a gap, also where the column says nothing else
         treat_missing(pd.DataFrame(found.single), np.empty(0), missing, notes, limit=MAX_LOST_SHARE)
-    rows = treat_missing(data, row_ids(file, data, name_column), missing, notes, limit=MAX_LOST_SHARE)
+    rows = treat_missing(data, roles.row_ids, missing, notes, limit=MAX_LOST_SHARE)
     used = rows.used
     if used.sum() < MIN_ROWS:
         raise DataError(f"the table has {used.sum()} usable row(s): at least {MIN_ROWS} are needed")
-    labels = None if label is None else _labels(file, label)[used]
-    weights = None if weight is None else read_weights(file, weight)[used]
+    labels = None if roles.label is None else _labels(file, roles.label)[used]
+    weights = None if roles.weight is None else read_weights(file, roles.weight)[used]
     if weights is not None:
-        refuse_no_weight(weights, str(weight))
-    roles = {name for name in (*aside, weight) if name is not None}
-    whole = WholeFile(
-        file.settled(found.decimal),
-        data,
-        names_of_rows=tuple(aside),
-        aside=tuple(name for name in file.names if name not in roles and name not in data),
-    )
+        refuse_no_weight(weights, str(roles.weight))
+    whole = WholeFile(file.settled(found.decimal), data, roles.naming, roles.aside)
     data = data if used.all() else data[used].reset_index(drop=True)
     return Table(data, rows, labels, tuple(notes), weights, whole)
-
-
-def _wishes(names: Sequence[str], types: Mapping[str, Wish], aside: Sequence[str]) -> dict[str, Wish]:
-    """Types under the names of the file; columns that are kept aside have none."""
-    found = {}
-    for name, wish in types.items():
-        if name not in names:
-            named(names, [name])  # says that there is no such column
-            raise DataError(f"the file has no column '{name}': give a type to one column at a time")
-        if name in aside:
-            raise DataError(f"column '{name}' is kept aside and not clustered by, so that it cannot have a type")
-        found[name] = wish
-    return found
 
 
 def _refuse_unfit(data: pd.DataFrame) -> None:
@@ -231,42 +192,10 @@ def load(source: str, marks: Marks | None, sheet: str | None = None) -> Columns:
     return parse_columns(read_bytes(source), marks, sheet)
 
 
-def named(known: Sequence[str], requested: Sequence[str]) -> list[str]:
-    """Columns by name; an entry that is no name is split at its commas."""
-    names: list[str] = []
-    for entry in requested:
-        parts = [entry] if entry in known else [part.strip() for part in entry.split(",") if part.strip()]
-        for part in parts:
-            if part not in known:
-                shown = [name for name in known if name != ROW_NAMES]
-                close = difflib.get_close_matches(part, shown, n=1, cutoff=_CLOSE)
-                hint = f"did you mean '{close[0]}'?" if close else f"it has {quoted(shown, 10)}"
-                raise DataError(f"the file has no column '{part}': {hint}")
-            if part not in names:
-                names.append(part)
-    return names
-
-
 def _labels(columns: Columns, name: str) -> NDArray[Any]:
     labels = columns.text(name)
     labels[~columns.known(name)] = ""
     return labels
-
-
-def _suspicions(data: pd.DataFrame) -> list[str]:
-    """Columns that look like row numbers or known groups but were not said to be."""
-    found = []
-    positions = np.arange(len(data))
-    for name in data.columns:
-        column = data[name]
-        counts = column.dtype == np.float64 and len(column) > MIN_ROWS
-        if counts and np.array_equal(column.to_numpy() - column.to_numpy()[0], positions):
-            found.append(f"column '{name}' counts the rows: if it is a row number, add --id-column '{name}'")
-        elif _ID_NAME.search(str(name)) and column.dtype == np.float64 and column.nunique() == len(column):
-            found.append(f"column '{name}' is used as data: if it names the rows, add --id-column '{name}'")
-        elif str(name).lower() in LABEL_NAMES and column.nunique() <= _MAX_GROUPS:
-            found.append(f"column '{name}' is used as data: if it holds known groups, add --label-column '{name}'")
-    return found
 
 
 def refuse_infinite(data: pd.DataFrame) -> None:

@@ -46,6 +46,8 @@ class Understanding:
         Words that are taken for blanks in a column of text, and in how many cells they stand.
     decimal : str or None
         The decimal mark of the file; None if that has no meaning.
+    refused : dict of str to str
+        Types that the user gives and the cells contradict, and how; only if that is no error.
     """
 
     columns: Columns
@@ -62,6 +64,7 @@ class Understanding:
     codes: list[str] = field(default_factory=list)
     blank_words: dict[str, dict[str, int]] = field(default_factory=dict)
     decimal: str | None = None
+    refused: dict[str, str] = field(default_factory=dict)
 
     @property
     def data(self) -> pd.DataFrame:
@@ -78,6 +81,25 @@ class Understanding:
             self.series[name] = series
             if guessed and series.dtype != np.float64:
                 self.guessed.append(name)
+
+    def forget(self, name: str) -> None:
+        """Do not use a column, and say nothing of it: it has another role."""
+        for found in (self.series, self.mixed, self.doubtful, self.spoiled, self.single, self.blank_words):
+            found.pop(name, None)
+        for names in (self.guessed, self.text, self.empty, self.codes):
+            if name in names:
+                names.remove(name)
+
+    @property
+    def lost(self) -> dict[str, str]:
+        """Columns that say something and cannot be used, and why; not those that look like known groups."""
+        found = {name: f"{text.n_text} of its {text.n_known} values are text" for name, text in self.mixed.items()}
+        found |= {name: "names, codes or remarks" for name in self.text if name.lower() not in LABEL_NAMES}
+        found |= {
+            name: f"does the day or the month come first in {shortened(cell)}?" for name, cell in self.doubtful.items()
+        }
+        found |= self.spoiled
+        return {name: found[name] for name in self.columns.names if name in found}
 
     def _tells_blanks(self, series: pd.Series[Any]) -> bool:
         """Whether a column of a single level has blanks that count as another one."""
@@ -163,6 +185,7 @@ def understand(
     aside: Collection[str] = (),
     demanded: bool = False,
     blank_is_level: bool = False,
+    strict: bool = True,
 ) -> tuple[Understanding, tuple[str, ...]]:
     """Find the types of columns.
 
@@ -179,6 +202,8 @@ def understand(
         Whether the user named the columns.
     blank_is_level : bool, default=False
         Whether a blank counts as a level.
+    strict : bool, default=True
+        Whether a type that contradicts the cells is an error, rather than a remark.
 
     Returns
     -------
@@ -202,7 +227,13 @@ def understand(
             found.spoiled[name] = spoiled
             continue
         if name in wishes:
-            found.keep(name, _as_wished(columns, name, wishes[name], values, text))
+            try:
+                found.keep(name, _as_wished(columns, name, wishes[name], values, text))
+            except DataError as error:
+                if strict:
+                    raise
+                found.refused[name] = str(error)
+                continue
             words = _blank_words(columns, name, wishes[name])
             if words:
                 found.blank_words[name] = words

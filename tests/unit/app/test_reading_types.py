@@ -129,9 +129,12 @@ def test_text_under_the_name_of_known_groups_is_not_clustered_by_unless_that_is_
 
 
 @pytest.mark.parametrize("name", ["id", "customer_id", "Sample ID", "key"])
-def test_numbers_that_may_name_the_rows_are_suspected(tmp_path, name):
+def test_numbers_that_name_the_rows_are_not_clustered_by_unless_that_is_said(tmp_path, name):
     path = write(tmp_path, **{name: [str(7 * k * k + 1000) for k in range(N)]})
-    assert f"--id-column '{name}'" in read_table(path).notes[0]
+    assert list(read_table(path).data.columns) == ["x"]
+    assert f"--types '{name}=numeric' clusters by it" in read_table(path).notes[0]
+    assert list(read_table(path, **wish(f"{name}=numeric")).data.columns) == ["x", name]
+    assert list(read_table(path, columns=[name]).data.columns) == [name]
     assert read_table(path, id_column=name).notes == ()
 
 

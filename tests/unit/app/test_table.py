@@ -126,11 +126,11 @@ def test_text_columns_are_reported(tmp_path):
     assert any("left out 1 column of text: 'who'" in note for note in table.notes)
 
 
-def test_row_numbers_and_labels_are_suspected(tmp_path):
+def test_row_numbers_are_left_out_and_labels_are_suspected(tmp_path):
     rows = "\n".join(f"{j},{j**2 % 5},{j % 2}" for j in range(1, 9))
     table = read_table(write(tmp_path, f"id,x,class\n{rows}\n"))
-    assert list(table.data.columns) == ["id", "x", "class"]
-    assert any("--id-column 'id'" in note for note in table.notes)
+    assert list(table.data.columns) == ["x", "class"]
+    assert any("'id' is taken for names of the rows" in note for note in table.notes)
     assert any("--label-column 'class'" in note for note in table.notes)
 
 
