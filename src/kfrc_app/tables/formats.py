@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from kfrc_app.tables.archives import unpack
 from kfrc_app.tables.columns import Columns, DataError
 from kfrc_app.tables.delimited import parse_delimited
+from kfrc_app.tables.foreign import refuse_foreign
+from kfrc_app.tables.json_rows import is_json, parse_json
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.parquet import MAGIC, parse_parquet
 from kfrc_app.tables.spreadsheet import parse_spreadsheet
@@ -34,16 +37,34 @@ def parse_columns(content: bytes, marks: Marks | None = None, sheet: str | None 
     DataError
         If the file cannot be read, or several tables are in it and none was named.
     """
+    content, sheet = open_file(content, sheet)
     if is_spreadsheet(content):
         return parse_spreadsheet(content, marks, sheet)
     if sheet is not None:
-        raise DataError(f"--sheet '{sheet}' names a sheet of a spreadsheet, but this file is none: leave --sheet out")
+        raise DataError(f"--sheet '{sheet}' names a part of a file, but this file has no parts: leave --sheet out")
+    if is_json(content):
+        return parse_json(content, marks)
     if content[:4] != MAGIC:
         return parse_delimited(content, marks)
     columns = parse_parquet(content)
     if columns.n_rows == 0:
         raise DataError("the file has columns but no rows")
     return columns
+
+
+def open_file(content: bytes, sheet: str | None = None) -> tuple[bytes, str | None]:
+    """The content of a file that can be read, unpacked; what is left to say of a sheet.
+
+    Raises
+    ------
+    DataError
+        If it is a file of another kind, damaged, or holds several files and none was named.
+    """
+    refuse_foreign(content)
+    unpacked, sheet = unpack(content, sheet)
+    if unpacked is not content:
+        refuse_foreign(unpacked)
+    return unpacked, sheet
 
 
 def is_spreadsheet(content: bytes) -> bool:

@@ -13,7 +13,7 @@ from kfrc_app.tables.cells import cell_text, collect_cells
 from kfrc_app.tables.columns import Columns, DataError
 from kfrc_app.tables.delimited import Records, TextColumns, dot_is_decimal, is_data, read_records
 from kfrc_app.tables.dialect import find_dialect
-from kfrc_app.tables.formats import is_spreadsheet
+from kfrc_app.tables.formats import is_spreadsheet, open_file
 from kfrc_app.tables.layout import find_header
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.parquet import MAGIC, parse_parquet
@@ -99,6 +99,7 @@ class _Found:
 
 
 def _find(content: bytes, marks: Marks, sheet: str | None) -> _Found:
+    content, sheet = open_file(content, sheet)
     if is_spreadsheet(content):
         return _in_sheet(read_sheet(content, sheet), marks)
     return _typed(content) if content[:4] == MAGIC else _delimited(content, marks)

@@ -11,6 +11,7 @@ import python_calamine as calamine
 
 from kfrc_app.tables.cells import CellColumns, cell_text, collect_cells
 from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, quoted, refuse_repeated
+from kfrc_app.tables.foreign import PROTECTED
 from kfrc_app.tables.layout import (
     SEARCHED,
     Row,
@@ -24,8 +25,8 @@ from kfrc_app.tables.layout import (
     told,
 )
 from kfrc_app.tables.numbers import MISSING, Marks
-from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 from kfrc_app.tables.totals import count_totals
+from kfrc_app.tables.workbook import SheetFacts, inspect_workbook
 
 TRUTHS = ("FALSE", "TRUE")
 """What spreadsheets call truth values."""
@@ -83,12 +84,13 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
     DataError
         If the file is damaged or protected, or several sheets hold something and none was named.
     """
+    facts = inspect_workbook(content)
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = [found for found in workbook.sheets_metadata if found.typ == calamine.SheetTypeEnum.WorkSheet]
         if sheet is not None:
             name = _named(sheet, [found.name for found in sheets])
-            return Sheet(name, _cells(workbook, name))
+            return Sheet(name, _cells(workbook, name), tuple(_facts_told(facts.get(name, SheetFacts()))))
         filled: dict[str, Grid] = {}
         hidden = []
         for found in sheets:
@@ -99,10 +101,16 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
                 filled[found.name] = rows
             else:
                 hidden.append((found.name, rows))
+    except DataError:
+        raise
     except calamine.PasswordError:
         raise DataError(PROTECTED) from None
     except (calamine.CalamineError, calamine.XmlError, calamine.ZipError, OSError, ValueError) as error:
         raise DataError(f"the spreadsheet cannot be read, it seems to be damaged ({error}): save it again") from None
+    except BaseException as error:  # what the reader itself did not foresee is no ordinary exception
+        if type(error).__name__ != "PanicException":
+            raise
+        raise DataError("the spreadsheet cannot be read, it seems to be damaged: save it again") from None
     notes: list[str] = []
     if not filled and len(hidden) == 1:
         filled = dict(hidden)
@@ -112,10 +120,9 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
     tables = {name: rows for name, rows in filled.items() if looks_like_table(rows)} or filled
     if len(tables) > 1:
         names = list(tables)
-        asked = f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}"
-        raise OpenQuestionError(
-            f"{asked}: say which is meant, for example --sheet '{names[0]}'",
-            Question(f"{asked}: which is meant?", tuple(Choice(f"sheet '{name}'", sheet=name) for name in names)),
+        raise DataError(
+            f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}: say which is meant, such as "
+            f"--sheet '{names[0]}'"
         )
     name, rows = next(iter(tables.items()))
     others = [other for other in filled if other != name]
@@ -123,10 +130,33 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
         notes.append(f"sheet '{name}' was read; {quoted(others)} hold{'' if len(others) > 1 else 's'} no table")
     if hidden and name not in dict(hidden):
         notes.append(f"hidden sheets are not read: {quoted([other for other, _ in hidden])}")
-    return Sheet(name, rows, tuple(notes))
+    return Sheet(name, rows, (*notes, *_facts_told(facts.get(name, SheetFacts()))))
 
 
-PROTECTED = "the spreadsheet is protected with a password: open it, save it without one, and try again"
+def _facts_told(facts: SheetFacts) -> list[str]:
+    notes = []
+    if facts.n_errors:
+        notes.append(f"{facts.n_errors} cell(s) of the sheet hold an error such as #N/A and are taken as missing")
+    if facts.n_without_result:
+        notes.append(
+            f"{facts.n_without_result} cell(s) hold a formula without its result and are taken as missing: open the "
+            "file in Excel or LibreOffice and save it, so that the results are stored"
+        )
+    if facts.hidden:
+        letters = [_letters(j) for j in facts.hidden]
+        notes.append(f"hidden columns of the sheet are read as well: {quoted(letters)}; --drop leaves columns out")
+    return notes
+
+
+def _letters(column: int) -> str:
+    """What a spreadsheet calls a column, counted from 0."""
+    text, number = "", column + 1
+    while number:
+        number, digit = divmod(number - 1, 26)
+        text = chr(ord("A") + digit) + text
+    return text
+
+
 _MIN_ROWS = 4  # names and three rows; a sheet with fewer is a remark rather than a table
 
 

@@ -1,0 +1,163 @@
+"""Files that are packed, as gz or zip: one table is taken out of them, in memory and within limits."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+
+from kfrc_app.tables.columns import DataError, quoted
+
+MAX_UNPACKED = 1 << 30
+"""Bytes that a packed file may have once it is unpacked: the whole of it is held in memory."""
+
+MAX_GROWTH = 200
+"""Times that a packed file may grow: tables grow up to about 50 times, files that are made to fill a memory 1000."""
+
+ALWAYS_ALLOWED = 1 << 25
+"""Bytes that do no harm, whatever the packed size: a small table of zeros grows more than others."""
+
+MAX_DEPTH = 2
+"""Packed files within packed files, such as a gz file in a zip file."""
+
+GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
+_CHUNK = 1 << 20
+_OFFICE = ("[Content_Types].xml", "mimetype", "META-INF/manifest.xml", "xl/workbook.xml", "Index/Document.iwa")
+"""Members by which a zip file is a document rather than an archive."""
+
+_TABLE = re.compile(r"\.(?:csv|tsv|tab|txt|dat|asc|xlsx|xlsm|xls|ods|json|jsonl|ndjson|parquet|pq|gz)$", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"(?:^|/)(?:__MACOSX/|\.(?!\.)|thumbs\.db$|(?:readme|licen[cs]e|about|metadata)[^/]*$)", re.IGNORECASE
+)
+"""What other programs put beside a table."""
+
+
+def unpack(content: bytes, part: str | None = None) -> tuple[bytes, str | None]:
+    """The content of a packed file; that of any other file as it is.
+
+    Parameters
+    ----------
+    content : bytes
+    part : str, optional
+        The file within an archive that is meant; what follows a slash behind its name is for that file.
+
+    Returns
+    -------
+    bytes
+        Of the table.
+    str or None
+        What is left of ``part``.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged or protected, grows too much, or holds no table, or several and none was named.
+    """
+    limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_GROWTH * len(content)))
+    depth = 0
+    while content.startswith(GZIP) or is_archive(content):
+        if depth == MAX_DEPTH or (depth and is_archive(content)):
+            raise DataError("there are packed files within the packed file: unpack it, and give the table in it")
+        content, part = (gunzip(content, limit), part) if content.startswith(GZIP) else _unzip(content, limit, part)
+        depth += 1
+    return content, part
+
+
+def is_archive(content: bytes) -> bool:
+    """Whether a file is a zip file and no document that is stored as one."""
+    if not content.startswith((ZIP, b"PK\x05\x06")):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return not {*archive.namelist()} & {*_OFFICE}
+    except (zipfile.BadZipFile, OSError, ValueError):
+        raise DataError("the file begins like a zip file or a spreadsheet, but it is damaged or cut off") from None
+
+
+def gunzip(content: bytes, limit: int) -> bytes:
+    """Unpack a gz file.
+
+    Parameters
+    ----------
+    content : bytes
+    limit : int
+        Bytes that may come out of it.
+
+    Raises
+    ------
+    DataError
+        If it is damaged or more comes out.
+    """
+    parts, size = [], 0
+    while content.startswith(GZIP):  # there may be several, one behind the other
+        stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+        for part in _inflated(stream, content):
+            size += len(part)
+            refuse_growth(size, limit)
+            parts.append(part)
+        if not stream.eof:
+            raise DataError("the gz file is cut off: copy it again")
+        content = stream.unused_data.lstrip(b"\0")
+    return b"".join(parts)
+
+
+def _inflated(stream: zlib._Decompress, content: bytes) -> Iterator[bytes]:
+    """What comes out of packed bytes, a bounded part at a time."""
+    try:
+        while content and not stream.eof:
+            yield stream.decompress(content, _CHUNK)
+            content = stream.unconsumed_tail
+    except zlib.error:
+        raise DataError("the packed file is damaged: copy it again") from None
+
+
+def refuse_growth(size: int, limit: int) -> None:
+    """Stop if a packed file turns out to be far larger than it looks."""
+    if size > limit:
+        raise DataError(
+            f"the packed file grows to more than {limit / 2**20:,.0f} MB, which no table of its size does: "
+            "if it is one, unpack it first"
+        )
+
+
+def _unzip(content: bytes, limit: int, part: str | None) -> tuple[bytes, str | None]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = [found for found in archive.infolist() if not found.is_dir() and not _ASIDE.search(found.filename)]
+        tables = [found for found in files if _TABLE.search(found.filename)] or files
+        names = [found.filename for found in tables]
+        if not names:
+            raise DataError("the zip file holds no table")
+        name, rest = _chosen(names, part)
+        member = tables[names.index(name)]
+        if member.flag_bits & 1:
+            raise DataError("the zip file is protected with a password: unpack it, and give the table in it")
+        refuse_growth(member.file_size, limit)
+        try:
+            with archive.open(member) as stream:
+                found = stream.read(limit + 1)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError):
+            raise DataError(f"'{name}' in the zip file is damaged: pack it again") from None
+        except NotImplementedError:
+            raise DataError("the zip file is packed in a way that is not known here: unpack it first") from None
+    refuse_growth(len(found), limit)
+    return found, rest
+
+
+def _chosen(names: list[str], part: str | None) -> tuple[str, str | None]:
+    """The file that is meant, and what was said of parts of it."""
+    if part is not None:
+        for name in sorted(names, key=len, reverse=True):
+            for called in (name, name.rpartition("/")[2]):
+                if part == called:
+                    return name, None
+                if part.startswith(f"{called}/"):
+                    return name, part[len(called) + 1 :]
+    if len(names) == 1:
+        return names[0], part
+    said = f"no file '{part}'" if part is not None else f"{len(names)} files"
+    raise DataError(
+        f"the zip file has {said}: it holds {quoted(names, 10)}. Say which is meant, for example --sheet '{names[0]}'"
+    )

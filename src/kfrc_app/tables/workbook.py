@@ -1,0 +1,207 @@
+"""What a spreadsheet file holds, looked at before it is read: whether it is safe to, and what its cells do not tell."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kfrc_app.tables.archives import ALWAYS_ALLOWED, MAX_GROWTH, MAX_UNPACKED, refuse_growth
+from kfrc_app.tables.columns import DataError
+
+MAX_CELLS = 30_000_000
+"""Cells of a sheet, counted from its first cell to its last: all of them are held in memory."""
+
+_MAX_LETTERS, _MAX_ROW, _MAX_COLUMN = 3, 1 << 20, 1 << 14  # what Excel allows
+_CHUNK = 1 << 20
+_TAG = 1 << 12  # bytes at the end of a chunk that are looked at again with the next one
+_PLACE = re.compile(rb'\br="([A-Z]+)([0-9]+)"')
+_ERROR = re.compile(rb'<(?:\w+:)?c\b[^>]*\bt="e"')
+_NO_RESULT = re.compile(
+    rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^>]*/>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?</(?:\w+:)?c>"
+)
+_HIDDEN = re.compile(rb'<(?:\w+:)?col\b(?=[^>]*\bhidden="(?:1|true)")[^>]*>')
+_NUMBER = re.compile(rb'\b(min|max)="([0-9]+)"')
+_SHEET = re.compile(r'<(?:\w+:)?sheet\b[^>]*?\bname="([^"]*)"[^>]*?\b\w+:id="([^"]*)"')
+_PART = re.compile(r"<(?:\w+:)?Relationship\b[^>]*>")
+_ODS_ROW = re.compile(rb"<table:table-row\b([^>]*)>(.*?)</table:table-row>", re.DOTALL)
+_ODS_CELL = re.compile(rb"<table:(?:covered-)?table-cell\b([^>]*)>")
+_ODS_ERROR = b'calcext:value-type="error"'
+_REPEATED = re.compile(rb'number-(?:columns|rows)-repeated="([0-9]+)"')
+
+
+@dataclass(frozen=True)
+class SheetFacts:
+    """What the cells of a sheet do not tell.
+
+    Attributes
+    ----------
+    n_errors : int
+        Cells that hold an error such as #N/A.
+    n_without_result : int
+        Formulas whose result is not stored.
+    hidden : tuple of int
+        Columns that cannot be seen, from 0.
+    """
+
+    n_errors: int = 0
+    n_without_result: int = 0
+    hidden: tuple[int, ...] = ()
+
+
+def inspect_workbook(content: bytes) -> dict[str, SheetFacts]:
+    """Look at a spreadsheet file before it is read.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    dict of str to SheetFacts
+        By name of the sheet; empty for formats of which nothing more is known.
+
+    Raises
+    ------
+    DataError
+        If it is damaged, unpacks to far more than it should, or is larger than can be held.
+    """
+    if not content.startswith(b"PK"):
+        return {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _refuse_bombs(archive, content)
+            if "xl/workbook.xml" in archive.namelist():
+                return {name: _sheet_facts(archive, part) for name, part in _parts(archive).items()}
+            if "content.xml" in archive.namelist():
+                return _open_document_facts(archive)
+    except DataError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, NotImplementedError):
+        raise DataError("the spreadsheet cannot be read, it is damaged or cut off: save it again") from None
+    return {}
+
+
+def _refuse_bombs(archive: zipfile.ZipFile, content: bytes) -> None:
+    """Unpack all parts once, within limits: sizes that a file states may be wrong."""
+    limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_GROWTH * len(content)))
+    members = archive.infolist()
+    refuse_growth(sum(member.file_size for member in members), limit)
+    size = 0
+    for member in members:
+        if member.flag_bits & 1:
+            raise DataError("the spreadsheet is protected with a password: save it without one, and try again")
+        markup = member.filename.endswith((".xml", ".rels"))
+        before = b""
+        for chunk in _raw_chunks(member, content):
+            size += len(chunk)
+            refuse_growth(size, limit)
+            if markup and b"<!" in before + chunk and re.search(rb"<!(?:DOCTYPE|ENTITY)", before + chunk):
+                raise DataError("the spreadsheet defines its own abbreviations, as only harmful files do: not read")
+            before = chunk[-_TAG:]
+
+
+def _raw_chunks(member: zipfile.ZipInfo, content: bytes) -> Iterator[bytes]:
+    """What a part unpacks to, whatever size it states."""
+    start = member.header_offset
+    names = int.from_bytes(content[start + 26 : start + 28], "little")
+    extra = int.from_bytes(content[start + 28 : start + 30], "little")
+    start += 30 + names + extra
+    packed = content[start : start + member.compress_size]
+    if member.compress_type == zipfile.ZIP_STORED:
+        yield packed
+        return
+    if member.compress_type != zipfile.ZIP_DEFLATED:
+        raise zipfile.BadZipFile
+    stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    while packed and not stream.eof:
+        yield stream.decompress(packed, _CHUNK)
+        packed = stream.unconsumed_tail
+
+
+def _parts(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Where each sheet is stored, by its name."""
+    book = archive.read("xl/workbook.xml").decode("utf-8", "replace")
+    links = archive.read("xl/_rels/workbook.xml.rels").decode("utf-8", "replace")
+    targets = {}
+    for link in _PART.findall(links):
+        name, target = re.search(r'\bId="([^"]*)"', link), re.search(r'\bTarget="([^"]*)"', link)
+        if name and target:
+            path = target[1].lstrip("/")
+            targets[name[1]] = path if path.startswith("xl/") else f"xl/{path}"
+    found = {html.unescape(name): targets.get(link, "") for name, link in _SHEET.findall(book)}
+    return {name: part for name, part in found.items() if part in archive.namelist()}
+
+
+def _sheet_facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
+    letters: set[bytes] = set()
+    last_row = n_errors = n_without = 0
+    hidden: tuple[int, ...] = ()
+    before = b""
+    with archive.open(part) as stream:
+        while chunk := stream.read(_CHUNK):
+            text = before + chunk
+            end = max(text.rfind(b"</c>") + len(b"</c>"), text.rfind(b"</row>") + len(b"</row>"), len(text) - _TAG)
+            text, before = text[:end], text[end:]
+            places = _PLACE.findall(text)
+            if places:
+                letters.update(place[0] for place in places)
+                last_row = max(last_row, max(int(place[1]) for place in places))
+            n_errors += len(_ERROR.findall(text))
+            n_without += len(_NO_RESULT.findall(text))
+            hidden += tuple(_hidden(text))
+    if letters:
+        if max(map(len, letters)) > _MAX_LETTERS or last_row > _MAX_ROW:
+            raise DataError("the spreadsheet has cells where no sheet has any: it is damaged")
+        refuse_many_cells(last_row, max(map(_column, letters)))
+    return SheetFacts(n_errors, n_without, hidden)
+
+
+def _hidden(text: bytes) -> Iterator[int]:
+    for tag in _HIDDEN.findall(text):
+        ends = {name: int(value) for name, value in _NUMBER.findall(tag)}
+        yield from range(ends.get(b"min", 1) - 1, min(ends.get(b"max", 0), _MAX_COLUMN))
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
+
+
+def refuse_many_cells(n_rows: int, n_columns: int) -> None:
+    """Stop at a sheet that cannot be held in memory."""
+    if n_rows * n_columns > MAX_CELLS:
+        raise DataError(
+            f"the sheet reaches to row {n_rows:,} and column {n_columns:,}, more than {MAX_CELLS:,} cells: remove what "
+            "stands far away from the table, or save the table as CSV or Parquet"
+        )
+
+
+def _open_document_facts(archive: zipfile.ZipFile) -> dict[str, SheetFacts]:
+    content = archive.read("content.xml")
+    facts = {}
+    for found in re.finditer(rb"<table:table\b([^>]*)>(.*?)</table:table>", content, re.DOTALL):
+        name = re.search(rb'table:name="([^"]*)"', found[1])
+        n_rows = last = width = 0
+        for row in _ODS_ROW.finditer(found[2]):
+            n_rows += _repeats(row[1])
+            n_cells = 0
+            for cell in _ODS_CELL.finditer(row[2]):
+                n_cells += _repeats(cell[1])
+                if b"office:value-type" in cell[1]:
+                    width, last = max(width, n_cells), n_rows
+        refuse_many_cells(last, width)
+        title = html.unescape(name[1].decode("utf-8", "replace")) if name else ""
+        facts[title] = SheetFacts(found[2].count(_ODS_ERROR))
+    return facts
+
+
+def _repeats(tag: bytes) -> int:
+    found = _REPEATED.search(tag)
+    return int(found[1]) if found else 1

@@ -1,0 +1,223 @@
+"""Packed files, JSON, files of other programs, and files that are made to do harm."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import zipfile
+import zlib
+
+import openpyxl
+import pytest
+
+from kfrc_app.tables import DataError, Missing, archives, read_dissimilarities, read_table, workbook
+
+TEXT = b"name,x,y\na,1,2.5\nb,2,3.5\nc,4,7\nd,5,9\n"
+X, Y = [1, 2, 4, 5], [2.5, 3.5, 7, 9]
+
+
+def read(tmp_path, content, **options):
+    path = tmp_path / "file.any"
+    path.write_bytes(content)
+    return read_table(str(path), missing=Missing.PARTIAL, **options)
+
+
+def zipped(files, **options):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content, **options)
+    return target.getvalue()
+
+
+def book(rows, **sheets):
+    found = openpyxl.Workbook()
+    for row in rows:
+        found.active.append(row)
+    for name, more in sheets.items():
+        sheet = found.create_sheet(name)
+        for row in more:
+            sheet.append(row)
+    target = io.BytesIO()
+    found.save(target)
+    return target.getvalue()
+
+
+ROWS = [["name", "x", "y"], ["a", 1, 2.5], ["b", 2, 3.5], ["c", 4, 7], ["d", 5, 9]]
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def changed(content, part, old, new):
+    """The same spreadsheet with something else in one of its parts."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as copy:
+        for member in source.infolist():
+            data = source.read(member)
+            if member.filename == part:
+                assert old in data
+                data = data.replace(old, new)
+            copy.writestr(member.filename, data)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(TEXT),
+        gzip.compress(TEXT[:20]) + gzip.compress(TEXT[20:]),
+        gzip.compress(book(ROWS)),
+        zipped({"folder/table.csv": TEXT, "__MACOSX/._table.csv": b"x", "folder/README.txt": b"about"}),
+        zipped({"table.csv.gz": gzip.compress(TEXT)}),
+        zipped({"../../table.csv": TEXT}),
+        zipped({"table.xlsx": book(ROWS)}),
+        json.dumps([dict(zip(ROWS[0], row, strict=True)) for row in ROWS[1:]]).encode(),
+        "\n".join(json.dumps(dict(zip(ROWS[0], row, strict=True))) for row in ROWS[1:]).encode(),
+        json.dumps({"x": X, "y": Y}).encode(),
+        json.dumps({"x": dict(enumerate(X)), "y": dict(enumerate(Y))}).encode(),
+        json.dumps({"columns": ["x", "y"], "index": [0, 1, 2, 3], "data": list(zip(X, Y, strict=True))}).encode(),
+        json.dumps({"meta": 1, "rows": [{"x": x, "y": y} for x, y in zip(X, Y, strict=True)]}).encode(),
+        b"\xef\xbb\xbf" + json.dumps([{"x": x, "y": y} for x, y in zip(X, Y, strict=True)]).encode(),
+    ],
+)
+def test_the_table_within_is_read(tmp_path, content):
+    table = read(tmp_path, content)
+    assert table.data["x"].tolist() == X
+    assert table.data["y"].tolist() == Y
+
+
+def test_several_files_in_an_archive_are_a_question_and_sheets_of_one_can_be_named(tmp_path):
+    content = zipped({"a.csv": TEXT, "b/c.xlsx": book(ROWS, more=[["p", "q"], [1, 2], [3, 4], [5, 6.5]])})
+    with pytest.raises(DataError, match=r"holds 'a\.csv', 'b/c\.xlsx'\. .*--sheet 'a\.csv'"):
+        read(tmp_path, content)
+    assert read(tmp_path, content, sheet="a.csv").data["x"].tolist() == X
+    assert read(tmp_path, content, sheet="c.xlsx/more").data["q"].tolist() == [2, 4, 6.5]
+    with pytest.raises(DataError, match="no file 'z'"):
+        read(tmp_path, content, sheet="z")
+
+
+def test_nested_objects_become_columns_and_what_a_row_lacks_is_missing(tmp_path):
+    rows = [{"a": {"b": k, "c": 2.0 * k}, "ok": k % 2 == 0} for k in range(4)]
+    rows[1]["a"] = None
+    table = read(tmp_path, json.dumps(rows).encode())
+    assert table.data["a.b"].fillna(-1).tolist() == [0, -1, 2, 3]
+    assert table.data["ok"].tolist() == ["true", "false"] * 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"a": 1, "b": "x"}', "holds no table"),
+        (b"[[1, 2], [3, 4]]", "holds no table"),
+        (b'{"ann": {"x": 1}, "bob": {"x": 2}}', "rows from its columns"),
+        (b'[{"a": 1}, {"a": 2}', "line 1, character 20"),
+        (b'{"a": 1}\n{"a": 2}\n{"a": ', "line 3"),
+        (b'[{"a": 1, "a": 2}]', "'a' twice"),
+        (b"[]", "no rows"),
+        (b'{"p": [{"a": 1}], "q": [{"a": 1}]}', "'p', 'q'"),
+        (b'{"a":' * 100_000, "damaged|without end"),
+        (b'[{"a":' * 100_000, "damaged|without end"),
+        (b"$FL2@(#) SPSS DATA FILE", "SPSS"),
+        (b"<stata_dta><header>", "export delimited"),
+        (b"\x72\x02\x01\x00abc", "Stata"),
+        (b"\0" * 12 + b"\xc2\xea\x81\x60" + b"\0" * 50, "SAS"),
+        (gzip.compress(b"X\n\0\0\0\3abc"), "write.csv"),
+        (gzip.compress(b"RDX3\nX\n"), "R workspace"),
+        (b"%PDF-1.4\n", "PDF"),
+        (b"{\\rtf1 text}", "text document"),
+        (zipped({"[Content_Types].xml": b"x", "word/document.xml": b"<x/>"}), "Word"),
+        (zipped({"Index/Document.iwa": b"x", "Metadata/a": b""}), "Export To"),
+        (zipped({"[Content_Types].xml": b"x", "xl/workbook.bin": b"x"}), "save it as .xlsx"),
+        (zipped({"mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": b"x"}), "LibreOffice"),
+        (b"<html><table><tr><td>1</td></tr></table></html>", "web page"),
+        (b"\xef\xbb\xbf\n<!DOCTYPE html><html>", "web page"),
+        (b'<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook>', "old XML"),
+        (b"<?xml version='1.0'?><data/>", "XML file"),
+        (bz2.compress(TEXT), "unpack it first"),
+        (b"SQLite format 3\0", "database"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500 + "EncryptedPackage".encode("utf-16-le"), "password"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 5000, "damaged"),
+        (gzip.compress(TEXT)[:-12], "cut off"),
+        (gzip.compress(TEXT)[:10] + b"\xff" * 20, "damaged"),
+        (zipped({"a.csv": TEXT})[:60], "damaged"),
+        (zipped({"a.csv": zipped({"b.csv": TEXT})}), "within the packed file"),
+        (gzip.compress(gzip.compress(gzip.compress(TEXT))), "within the packed file"),
+        (zipped({}), "no table"),
+        (book(ROWS)[:3000], "damaged"),
+        (changed(book(ROWS), SHEET, b"</sheetData>", b""), "damaged"),
+    ],
+    ids=range(38),
+)
+def test_what_is_no_table_is_one_line_that_says_what_it_is(tmp_path, content, said):
+    with pytest.raises(DataError, match=said) as problem:
+        read(tmp_path, content)
+    assert "\n" not in str(problem.value)
+
+
+def test_text_under_the_name_of_a_spreadsheet_is_read(tmp_path):
+    (tmp_path / "t.xlsx").write_bytes(TEXT)
+    assert read_table(str(tmp_path / "t.xlsx")).data["x"].tolist() == X
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda content: zipped({"a.csv": content})])
+def test_a_file_that_grows_without_measure_is_refused(tmp_path, pack):
+    bomb = b"a,b\n" + b"0" * (archives.ALWAYS_ALLOWED + 1)
+    with pytest.raises(DataError, match="grows to more than"):
+        read(tmp_path, pack(bomb))
+
+
+def test_a_spreadsheet_that_states_less_than_it_holds_is_refused(tmp_path):
+    content = changed(book(ROWS), SHEET, b"<sheetData>", b"<sheetData>" + b" " * (archives.ALWAYS_ALLOWED + 1))
+    with pytest.raises(DataError, match="grows to more than"):
+        read(tmp_path, content)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        size, start = archive.getinfo(SHEET).file_size, archive.start_dir
+    lying = content[:start] + content[start:].replace(size.to_bytes(4, "little"), (900).to_bytes(4, "little"))
+    with zipfile.ZipFile(io.BytesIO(lying)) as archive:
+        assert archive.getinfo(SHEET).file_size == 900
+    with pytest.raises(DataError, match="grows to more than"):
+        read(tmp_path, lying)
+
+
+@pytest.mark.parametrize("place", [b"XFD1048576", b"ZZZZZZ5", b"C99999999999"])
+def test_a_cell_far_away_does_not_fill_the_memory(tmp_path, place):
+    with pytest.raises(DataError, match=r"far away|damaged"):
+        read(tmp_path, changed(book(ROWS), SHEET, b'r="C5"', b'r="' + place + b'"'))
+
+
+def test_definitions_within_a_spreadsheet_are_refused(tmp_path):
+    entity = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]><worksheet'
+    with pytest.raises(DataError, match="harmful"):
+        read(tmp_path, changed(book(ROWS), SHEET, b"<worksheet", entity))
+
+
+def test_errors_formulas_without_results_and_hidden_columns_are_told(tmp_path):
+    content = changed(book(ROWS), SHEET, b'<c r="B3" t="n"><v>2</v></c>', b'<c r="B3" t="e"><v>#N/A</v></c>')
+    content = changed(content, SHEET, b'<c r="C4" t="n"><v>7</v></c>', b'<c r="C4"><f>1+1</f><v></v></c>')
+    content = changed(
+        content, SHEET, b"<sheetData>", b'<cols><col min="3" max="3" width="9" hidden="1"/></cols><sheetData>'
+    )
+    table = read(tmp_path, content)
+    assert table.data["x"].fillna(-1).tolist() == [1, -1, 4, 5]
+    assert table.data["y"].fillna(-1).tolist() == [2.5, 3.5, -1, 9]
+    said = " | ".join(table.notes)
+    for part in ("1 cell(s) of the sheet hold an error", "1 cell(s) hold a formula", "'C'; --drop"):
+        assert part in said
+
+
+def test_the_limits_of_a_sheet_are_stated():
+    with pytest.raises(DataError, match=f"{workbook.MAX_CELLS:,} cells"):
+        workbook.refuse_many_cells(workbook.MAX_CELLS, 2)
+
+
+def test_a_matrix_is_read_from_a_packed_file_and_refused_like_a_table(tmp_path):
+    path = tmp_path / "m"
+    path.write_bytes(gzip.compress(b"0,1,2\n1,0,3\n2,3,0\n"))
+    assert read_dissimilarities(str(path)).matrix.to_numpy().tolist() == [[0, 1, 2], [1, 0, 3], [2, 3, 0]]
+    path.write_bytes(b"%PDF-1.4")
+    with pytest.raises(DataError, match="PDF"):
+        read_dissimilarities(str(path))
+    path.write_bytes(zlib.compress(b"0,1\n1,0\n"))
+    with pytest.raises(DataError):
+        read_dissimilarities(str(path))
