@@ -16,6 +16,7 @@ from kfrc.exceptions import (
     UniformCollapseWarning,
     UnseenCategoryWarning,
 )
+from kfrc.number_of_clusters import indices
 
 __version__ = "0.1.0"
 
@@ -44,4 +45,5 @@ __all__ = [
     "UniformCollapseWarning",
     "UnseenCategoryWarning",
     "__version__",
+    "indices",
 ]

@@ -161,14 +161,14 @@ def assess(
     >>> found.partition, found.clusters, found.rows.min()
     (1.0, array([1., 1., 1.]), np.float64(1.0))
     """
-    data, is_table = _rows_of(X)
+    data, is_table = rows_of(X)
     n_samples = _num_samples(data)
     weights = check_sample_weight(sample_weight, n_samples)
     n_refits = check_positive_int(n_refits, "n_refits")
     limit = n_samples if max_rows is None else min(n_samples, check_positive_int(max_rows, "max_rows"))
     if limit < 2:
         raise ValueError("max_rows must be at least 2")
-    pairwise = _is_pairwise(model)
+    pairwise = is_pairwise(model)
     if pairwise and data.shape[0] != data.shape[1]:
         raise ValueError(f"X must be square for a model of precomputed values, got shape {data.shape}")
     reference = _reference(model, data, weights)
@@ -243,7 +243,7 @@ class _Comparison:
     stays: BoolArray
 
 
-def _rows_of(X: Any) -> tuple[Any, bool]:
+def rows_of(X: Any) -> tuple[Any, bool]:
     """Rows that can be taken by their positions, and whether they are more than complete numbers."""
     if library_of(X) is not None and any(column.kind != "numeric" for column in raw_columns(X)):
         return X, True
@@ -295,7 +295,7 @@ def _blank(model: Any) -> Any:
     return blank.set_params(**{name: type(value)(0) for name, value in loud.items()})
 
 
-def _is_pairwise(model: Any) -> bool:
+def is_pairwise(model: Any) -> bool:
     """Whether X is a square matrix; not every estimator that takes one has the tag."""
     return bool(get_tags(model).input_tags.pairwise) or any(
         isinstance(value, str) and value == "precomputed" for value in model.get_params(deep=False).values()

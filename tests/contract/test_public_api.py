@@ -35,7 +35,7 @@ WARNINGS = [
     "UniformCollapseWarning",
 ]
 PUBLIC = {
-    "kfrc": [*ESTIMATORS, *ERRORS, *WARNINGS, "NegativeDistanceError"],
+    "kfrc": [*ESTIMATORS, *ERRORS, *WARNINGS, "NegativeDistanceError", "indices"],
     "kfrc.exceptions": [*ERRORS, *WARNINGS],
     "kfrc.spectrum": ["leading_spectrum", "Spectrum"],
     "kfrc.bandwidth": ["select_bandwidths", "BandwidthResult", "Optimizer"],

@@ -1,10 +1,20 @@
 """A whole fit as functions: parameters become settings, a table and settings become one frozen result."""
 
-from kfrc.fitting.fit import fit_gram, fit_table
+from kfrc.fitting.fit import count_table, fit_gram, fit_table
 from kfrc.fitting.ignored import parameters_in_vain
 from kfrc.fitting.remarks import remarks
 from kfrc.fitting.result import KernelFit, PosteriorRows
-from kfrc.fitting.settings import AUTO, MEMBERSHIPS, OUTLIERS, PAPER, PRECOMPUTED, Settings, is_auto, resolve_settings
+from kfrc.fitting.settings import (
+    AUTO,
+    MEMBERSHIPS,
+    OUTLIERS,
+    PAPER,
+    PRECOMPUTED,
+    Counting,
+    Settings,
+    is_auto,
+    resolve_settings,
+)
 from kfrc.fitting.table import KernelSpace, TableView, warn_of_blank_rows
 from kfrc.fitting.tuning import Chosen, Fixed
 
@@ -15,12 +25,14 @@ __all__ = [
     "PAPER",
     "PRECOMPUTED",
     "Chosen",
+    "Counting",
     "Fixed",
     "KernelFit",
     "KernelSpace",
     "PosteriorRows",
     "Settings",
     "TableView",
+    "count_table",
     "fit_gram",
     "fit_table",
     "is_auto",

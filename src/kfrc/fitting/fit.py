@@ -32,7 +32,7 @@ from kfrc.relational import (
     resolve_start,
     solve_relational,
 )
-from kfrc.selection import ClusterCount, count_clusters
+from kfrc.selection import PATIENCE, ClusterCount, count_clusters
 from kfrc.selection.relations import count_relation
 from kfrc.selection.wide import set_columns_aside
 from kfrc.spectrum import spectrum_of
@@ -194,6 +194,35 @@ def _number_of_clusters(
     counting = settings.n_clusters
     if isinstance(counting, int):
         return counting, None
+    count = count_table(view, settings, counting, rng, progress)
+    return count.best, count
+
+
+def count_table(
+    view: TableView,
+    settings: Settings,
+    counting: Counting,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+    patience: int | None = PATIENCE,
+) -> ClusterCount:
+    """Evidence for each number of clusters in the rows of a table.
+
+    Parameters
+    ----------
+    view : TableView
+    settings : Settings
+    counting : Counting
+        How it is found out.
+    rng : Generator
+    progress : callable, optional
+    patience : int or None
+        See :func:`kfrc.selection.count_clusters`.
+
+    Returns
+    -------
+    ClusterCount
+    """
     n_rows = min(counting.max_rows, view.n_samples)
     largest = min(counting.largest, n_rows - 1)
     if largest < 2:
@@ -201,15 +230,14 @@ def _number_of_clusters(
             f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got {counting.largest} and {n_rows} rows'
         )
     if isinstance(settings.tuning, Paths):
-        count = settings.tuning.count(view, range(2, largest + 1), rng)
-        return count.best, count
+        return settings.tuning.count(view, range(2, largest + 1), rng)
     part = view.subset(counting.max_rows, rng).rounded()
     numbers, whole = range(2, largest + 1), part.standardized
     foremost = set_columns_aside(whole, numbers, counting.screen)
     if foremost is not None:
         part = part.restricted(foremost.columns)
     with threads_for(len(whole)):
-        count = count_clusters(
+        return count_clusters(
             part.searched,
             part.standardized,
             numbers,
@@ -221,8 +249,8 @@ def _number_of_clusters(
             rng=rng,
             progress=progress,
             whole=whole,
+            patience=patience,
         )
-    return count.best, count
 
 
 def _cluster(

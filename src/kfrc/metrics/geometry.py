@@ -15,6 +15,9 @@ from kfrc.typing import ArrayLike, FloatArray, IntArray
 _ALONE = 1 + 64 * float(np.finfo(np.float64).eps)
 """Weight of a cluster up to which it holds one sample: a sum of fractions may miss one by rounding."""
 
+_ROUNDING = 1e-12
+"""Squared distances of means below this share of the terms that they are the difference of are zero."""
+
 
 def xie_beni_index(
     X: ArrayLike,
@@ -22,6 +25,7 @@ def xie_beni_index(
     centers: ArrayLike | None = None,
     *,
     m: float = 2.0,
+    metric: str = "euclidean",
     sample_weight: ArrayLike | None = None,
 ) -> float:
     r"""Xie-Beni index, compactness over separation: smaller is better.
@@ -30,14 +34,18 @@ def xie_beni_index(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        Data.
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+        Data, or dissimilarities R if ``metric="precomputed"``.
     U : array-like of shape (n_samples, n_clusters)
         Memberships, rows summing to one; at least two clusters.
     centers : array-like of shape (n_clusters, n_features), optional
         The v_i. By default the means of X with weights u^m.
     m : float, default=2.0
         Power of the memberships, at least 1. Xie and Beni use 2.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        With ``"precomputed"`` R is taken as squared distances, as :class:`kfrc.FRC` does: with weights p_i of the means
+        that sum to one, ‖x_j − v_i‖² is (Rp_i)_j − p_iᵀRp_i / 2, and no coordinates are needed. There are no centers
+        to give then. Where R is not Euclidean a squared distance may be negative; it is taken as zero.
     sample_weight : array-like of shape (n_samples,), optional
         How many times each row counts: weight 2 is the row twice, weight 0 is the row absent.
 
@@ -58,22 +66,45 @@ def xie_beni_index(
     >>> round(xie_beni_index(X, U, [[0.5], [9.5]]), 6)
     0.003086
     """
-    X, U, sample_weights = _check_data_and_partition(X, U, sample_weight)
+    if metric not in ("euclidean", "precomputed"):
+        raise ValueError(f'metric must be "euclidean" or "precomputed", got {metric!r}')
+    precomputed = metric == "precomputed"
+    if precomputed and centers is not None:
+        raise ValueError("dissimilarities have no centers that could be given: leave centers out")
+    X, U, sample_weights = _check_data_and_partition(X, U, sample_weight, precomputed=precomputed)
     m = check_number(m, "m", minimum=1.0)
     weights, n_samples = U**m, float(len(X))
     if sample_weights is not None:
         weights, n_samples = weights * sample_weights[:, None], float(sample_weights.sum())
-    if centers is None:
-        masses = weights.sum(axis=0)
-        if not masses.all():
-            raise ValueError(
-                f"cluster {int(masses.argmin())} of U has no members, hence no mean: pass centers or drop the column"
-            )
-        centers = weights.T @ X / masses[:, None]
-    centers = _check_centers(centers, (U.shape[1], X.shape[1]))
-    compactness = float(np.sum(weights * cdist(X, centers, "sqeuclidean")))
-    separation = float(pdist(centers, "sqeuclidean").min())
+    if precomputed:
+        distances, separation = _distances_of_means(X, _shares(weights))
+    else:
+        means = _shares(weights).T @ X if centers is None else centers
+        places = _check_centers(means, (U.shape[1], X.shape[1]))
+        distances, separation = cdist(X, places, "sqeuclidean"), float(pdist(places, "sqeuclidean").min())
+    compactness = float(np.sum(weights * distances))
     return compactness / (n_samples * separation) if separation > 0 else math.inf
+
+
+def _shares(weights: FloatArray) -> FloatArray:
+    """Shares of the samples in the mean of each cluster, of shape (n_samples, n_clusters)."""
+    masses = weights.sum(axis=0)
+    if not masses.all():
+        raise ValueError(
+            f"cluster {int(masses.argmin())} of U has no members, hence no mean: pass centers or drop the column"
+        )
+    return weights / masses
+
+
+def _distances_of_means(R: FloatArray, shares: FloatArray) -> tuple[FloatArray, float]:
+    """Squared distances of samples to means (n_samples, n_clusters), and the smallest between two means."""
+    products = R @ shares
+    between = shares.T @ products
+    own = np.diagonal(between) / 2
+    separations = (between - own[:, None] - own)[np.triu_indices(len(own), 1)]
+    # What is left of the difference of equal numbers is rounding: the means coincide.
+    separation = float(separations.min())
+    return np.maximum(products - own, 0.0), separation if separation > _ROUNDING * float(np.abs(own).max()) else 0.0
 
 
 def fuzzy_silhouette_score(

@@ -1,7 +1,7 @@
 """Choosing without labels: candidates along a path of settings, and a judge who says which of them to believe."""
 
 from kfrc.selection.choice import Candidate, Selection, choose, solve_candidates
-from kfrc.selection.count import ClusterCount, count_clusters
+from kfrc.selection.count import PATIENCE, ClusterCount, count_clusters, count_partitions
 from kfrc.selection.grid import (
     ANISOTROPIES,
     CRITERIA,
@@ -21,6 +21,7 @@ __all__ = [
     "FUZZINESS",
     "KERNELS",
     "LEVELS",
+    "PATIENCE",
     "Candidate",
     "ClusterCount",
     "Grid",
@@ -29,6 +30,7 @@ __all__ = [
     "TunedKernel",
     "choose",
     "count_clusters",
+    "count_partitions",
     "fuzziness_path",
     "propose",
     "solve_candidates",

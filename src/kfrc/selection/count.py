@@ -31,7 +31,7 @@ _SUSPECT_VALLEY = 0.4
 _GAP = 0.15
 """The same up to which two components of a mixture are separate clusters, not pieces of a curved one."""
 
-_PATIENCE = 3
+PATIENCE = 3
 """Numbers in a row without a new largest evidence after which no more are tried."""
 
 
@@ -161,6 +161,7 @@ def count_clusters(
     rng: np.random.Generator,
     progress: Progress | None = None,
     whole: Rows | None = None,
+    patience: int | None = PATIENCE,
 ) -> ClusterCount:
     """Evidence for each number of clusters, from a shorter path of settings.
 
@@ -174,6 +175,8 @@ def count_clusters(
         What to try, from two on in steps of one; one is always compared with.
     whole : ndarray of shape (n_samples, all columns) or Table, optional
         What ``standardized`` has the foremost columns of: the existence of groups is tested on all of them.
+    patience : int or None
+        Numbers in a row without a new largest evidence after which no more are tried; None tries all.
 
     Returns
     -------
@@ -189,15 +192,9 @@ def count_clusters(
         found.append(evidence.refined(opinions[0]))
         if progress is not None:
             progress(f"{n_clusters} clusters")
-        if np.argmax([opinion.evidence for opinion in found]) + _PATIENCE < len(found):
+        if patience is not None and np.argmax([opinion.evidence for opinion in found]) + patience < len(found):
             break
-    count = ClusterCount(
-        n_clusters=np.arange(1, len(found) + 1),
-        evidence=np.array([opinion.evidence for opinion in found]),
-        valleys=np.array([deepest_bridge(places_of(standardized[:, o.columns]), o.opinion.posterior) for o in found]),
-        opinions=tuple(found),
-        largest=numbers[-1],
-    )
+    count = _compared(standardized, found, [1, *numbers[: len(found) - 1]], numbers[-1])
     if (
         judge.has_density
         and grid.may_change_kernel
@@ -209,9 +206,64 @@ def count_clusters(
             _joins_what_hangs_together(dense, mixture, standardized) or beats_mixture(evidence, dense.columns, mixture)
         ):
             count = replace(count, by_density=dense.opinion.posterior.shape[1])
+    return _with_existence(count, standardized if whole is None else whole, rng, options.n_jobs, progress)
+
+
+def count_partitions(
+    standardized: Rows,
+    partitions: Sequence[FloatArray],
+    judge: Judge,
+    *,
+    screen: Screen,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    whole: Rows | None = None,
+) -> ClusterCount:
+    """Evidence for given partitions, such as those of another method, instead of proposals of tuned kernels.
+
+    Parameters
+    ----------
+    standardized, judge, screen, rng, whole
+        See :func:`count_clusters`.
+    partitions : sequence of ndarray of shape (n_samples, n_clusters)
+        With ascending numbers of clusters, from two on.
+    n_jobs : int, optional
+        Processes of the test of existence.
+
+    Returns
+    -------
+    ClusterCount
+    """
+    evidence = ColumnEvidence(standardized, screen.examine(standardized), judge)
+    columns, found = evidence.views()[0], [evidence.of_one_cluster()]
+    found += [evidence.refined(evidence.opinions(columns, [U])[0]) for U in partitions]
+    numbers = [1, *[U.shape[1] for U in partitions]]
+    count = _compared(standardized, found, numbers, numbers[-1])
+    return _with_existence(count, standardized if whole is None else whole, rng, n_jobs)
+
+
+def _compared(standardized: Rows, found: Sequence[ColumnOpinion], numbers: Sequence[int], largest: int) -> ClusterCount:
+    """The best opinions for some numbers of clusters, one first, side by side."""
+    return ClusterCount(
+        n_clusters=np.array(numbers),
+        evidence=np.array([opinion.evidence for opinion in found]),
+        valleys=np.array([deepest_bridge(places_of(standardized[:, o.columns]), o.opinion.posterior) for o in found]),
+        opinions=tuple(found),
+        largest=largest,
+    )
+
+
+def _with_existence(
+    count: ClusterCount,
+    whole: Rows,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    progress: Progress | None = None,
+) -> ClusterCount:
+    """The count with a test of whether groups exist at all, unless one cluster is best without it."""
     if count.best == 1:
         return count
-    existence = test_existence(standardized if whole is None else whole, random_state=rng, n_jobs=options.n_jobs)
+    existence = test_existence(whole, random_state=rng, n_jobs=n_jobs)
     if progress is not None:
         progress("existence")
     return replace(count, existence=existence.p_value)

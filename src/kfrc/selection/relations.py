@@ -25,7 +25,9 @@ _MAX_COORDINATES = 10
 """Coordinates on which the existence of groups is tested."""
 
 
-def count_relation(K: FloatArray, largest: int, rng: np.random.Generator, n_jobs: int | None = None) -> ClusterCount:
+def count_relation(
+    K: FloatArray, largest: int, rng: np.random.Generator, n_jobs: int | None = None, *, every: bool = False
+) -> ClusterCount:
     """Evidence for each number of clusters of a matrix, without columns to judge by.
 
     c groups lift c − 1 eigenvalues of F above the others. The evidence for c is the gap λ_{c−1} − λ_c, and zero where
@@ -40,6 +42,9 @@ def count_relation(K: FloatArray, largest: int, rng: np.random.Generator, n_jobs
         Largest number to try.
     rng : Generator
     n_jobs : int, optional
+    every : bool, default=False
+        Whether clusters are looked for again in halves for every number; a choice needs to know it for the largest gap
+        that stays only, and leaves the others at zero.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def count_relation(K: FloatArray, largest: int, rng: np.random.Generator, n_jobs
     gaps = np.concatenate([[0.0], np.maximum(eigenvalues[:-1] - eigenvalues[1:], 0.0)])
     evidence = np.zeros(largest)
     for k in np.argsort(-gaps, kind="stable"):
-        if gaps[k] > evidence.max() and _stays(K, int(numbers[k]), rng):
+        if gaps[k] > (0.0 if every else evidence.max()) and _stays(K, int(numbers[k]), rng):
             evidence[k] = gaps[k]
     existence = test_existence(_coordinates(K), random_state=rng, n_jobs=n_jobs).p_value
     return ClusterCount(numbers, evidence, np.zeros(largest), largest=largest, existence=existence)

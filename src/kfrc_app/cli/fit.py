@@ -63,9 +63,7 @@ def fit(
     drop: options.Drop = None,
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
-    dissimilarity: Annotated[
-        bool, typer.Option("--dissimilarity", help="DATA is a square matrix of dissimilarities.")
-    ] = False,
+    dissimilarity: options.Dissimilarity = False,
     weight_column: options.WeightColumn = None,
     types: options.Types = None,
     missing: options.MissingValues = Missing.PARTIAL,
@@ -86,9 +84,7 @@ def fit(
     check_output(out, force=force, folder=True)
     command = options.command_line(context)
     if dissimilarity:
-        for name in _TABLE_ONLY:
-            if options.typed(context, name):
-                raise typer.BadParameter(f"--{name.replace('_', '-')} has no meaning with --dissimilarity")
+        options.refuse_table_options(context, _TABLE_ONLY)
         n_clusters = options.parse_clusters(clusters)
         if fuzzifier == options.AUTO:
             raise typer.BadParameter("--fuzzifier auto needs a table: name one")

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from kfrc_app._missing import missing_package
 from kfrc_app.cli import app as page
-from kfrc_app.cli import compare, demo, diagnose, fit, predict, study
+from kfrc_app.cli import compare, demo, diagnose, fit, indices, predict, study
 from kfrc_app.cli.console import say_problem
 from kfrc_app.cli.termination import INTERRUPTED, orderly_termination
 
@@ -47,7 +47,15 @@ app = typer.Typer(
     rich_markup_mode=None,  # boxes around help and errors do not fit a narrow window
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (demo.demo, page.app, fit.fit, predict.predict, diagnose.diagnose, compare.compare):
+for verb in (
+    demo.demo,
+    page.app,
+    fit.fit,
+    predict.predict,
+    diagnose.diagnose,
+    indices.indices,
+    compare.compare,
+):
     app.command()(verb)
 app.add_typer(study.app, name="study")
 

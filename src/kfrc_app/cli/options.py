@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +25,8 @@ SEARCH_LEVEL = "search"
 DEFAULT_M = "default"
 USAGE = 2
 MIN_CLUSTERS = 2
+MAX_CLUSTERS_OF_RANGE = 100
+"""A slip of the finger in a range should not run for days."""
 
 
 def one_of(family: type[Registered], *, auto: bool = False) -> Callable[[str | None], str | None]:
@@ -71,6 +73,10 @@ Sheet = Annotated[
     ),
 ]
 Clusters = Annotated[str, typer.Option("--clusters", "-c", help="Number of clusters.", metavar="NUMBER")]
+ClusterRange = Annotated[
+    str, typer.Option("--clusters", "-c", help="Numbers of clusters: from-to, or a list.", metavar="2-8|2,3,5")
+]
+Dissimilarity = Annotated[bool, typer.Option("--dissimilarity", help="DATA is a square matrix of dissimilarities.")]
 ClustersOrAuto = Annotated[
     str, typer.Option("--clusters", "-c", help="Number of clusters, or auto.", metavar="NUMBER|auto")
 ]
@@ -151,6 +157,30 @@ def parse_clusters(value: str) -> int:
     if n_clusters < MIN_CLUSTERS:
         raise typer.BadParameter(f"{n_clusters} is too few, at least {MIN_CLUSTERS} clusters", param_hint="'-c'")
     return n_clusters
+
+
+def parse_cluster_range(value: str) -> list[int]:
+    """Numbers of clusters from what was typed: ``2-8``, ``3``, ``2,4,6``."""
+    numbers: set[int] = set()
+    for part in value.split(","):
+        first, dash, last = part.strip().partition("-")
+        try:
+            low = int(first)
+            numbers |= set(range(low, int(last) + 1)) if dash else {low}
+        except ValueError:
+            raise typer.BadParameter(f"{value!r} is neither like 2-8 nor like 2,3,5", param_hint="'-c'") from None
+    if not numbers or min(numbers) < MIN_CLUSTERS:
+        raise typer.BadParameter(f"{value!r}: at least {MIN_CLUSTERS} clusters", param_hint="'-c'")
+    if max(numbers) > MAX_CLUSTERS_OF_RANGE:
+        raise typer.BadParameter(f"{value!r}: at most {MAX_CLUSTERS_OF_RANGE} clusters", param_hint="'-c'")
+    return sorted(numbers)
+
+
+def refuse_table_options(context: typer.Context, names: Iterable[str]) -> None:
+    """Stop if an option was given that has no meaning for a matrix of dissimilarities."""
+    for name in names:
+        if typed(context, name):
+            raise typer.BadParameter(f"--{name.replace('_', '-')} has no meaning with --dissimilarity")
 
 
 def parse_marks(decimal: str | None, thousands: str | None) -> Marks:

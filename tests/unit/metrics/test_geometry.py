@@ -93,3 +93,26 @@ def test_power_of_xie_beni_is_at_least_one():
 def test_bad_input_of_the_silhouette_is_named(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         fuzzy_silhouette_score(*arguments, **options)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_xie_beni_of_squared_distances_is_that_of_the_points(data, weighted):
+    X, U = data
+    weights = np.tile([0.0, 1.0, 2.0, 0.5], 10) if weighted else None
+    R = cdist(X, X, "sqeuclidean")
+    found = xie_beni_index(R, U, metric="precomputed", sample_weight=weights)
+    assert_allclose(found, xie_beni_index(X, U, sample_weight=weights), rtol=1e-10)
+
+
+def test_coinciding_means_of_dissimilarities_are_not_separated(data):
+    X, _ = data
+    U = np.full((len(X), 3), 1 / 3)
+    assert xie_beni_index(cdist(X, X, "sqeuclidean"), U, metric="precomputed") == math.inf
+
+
+def test_dissimilarities_have_no_centers_to_give(data):
+    X, U = data
+    with pytest.raises(ValueError, match="leave centers out"):
+        xie_beni_index(cdist(X, X, "sqeuclidean"), U, np.zeros((4, 3)), metric="precomputed")
+    with pytest.raises(ValueError, match="metric must be"):
+        xie_beni_index(X, U, metric="cityblock")
