@@ -16,6 +16,7 @@ from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.numbers import number_sentence
 from kfrc_app.facts.text import count, plain
 from kfrc_app.runs.run import MAX_REFIT_ROWS
+from kfrc_app.runs.settings import missing_settings
 from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
 
 N_REFITS = 5
@@ -38,6 +39,7 @@ def indices(
     weight_column: options.WeightColumn = None,
     types: options.Types = None,
     missing: options.MissingValues = Missing.PARTIAL,
+    sheet: options.Sheet = None,
     decimal: options.DecimalMark = None,
     thousands: options.ThousandsMark = None,
     outliers: options.Outliers = options.OutlierTreatment.CLIP,
@@ -53,7 +55,7 @@ def indices(
     model: FRC | KFRC
     if dissimilarity:
         options.refuse_table_options(context, _TABLE_ONLY)
-        relations = read_dissimilarities(data, marks=marks)
+        relations = read_dissimilarities(data, marks=marks, sheet=sheet)
         rows, notes, ids = relations.matrix, list(relations.notes), relations.ids
         model = FRC(metric="precomputed", fuzzifier="complementary_root")
     else:
@@ -67,9 +69,10 @@ def indices(
             types=wishes,
             missing=missing,
             marks=marks,
+            sheet=sheet,
         )
         rows, notes, ids, weights = found.data, list(found.notes), found.ids, found.weights
-        model = KFRC(outliers=str(outliers), **options.missing_settings(missing))
+        model = KFRC(outliers=str(outliers), **missing_settings(missing))
     if len(rows) <= numbers[-1]:
         raise DataError(f"{len(rows)} rows are too few for {numbers[-1]} clusters: give fewer with -c")
     with progress() as bar:
