@@ -26,6 +26,11 @@ class RowSpace(ABC):
     def gram(self) -> Gram:
         """E with R_jk = E_jj + E_kk − 2 E_jk for the dissimilarities R of these rows."""
 
+    def distances(self) -> FloatArray:
+        """Distances between the rows as a user of the method knows them, of shape (n_rows, n_rows), not squared."""
+        gram = self.gram()
+        return np.sqrt(Dissimilarity(gram).columns(range(gram.n_samples)))
+
     def cluster_contributions(self, memberships: FloatArray, fuzzifier: Fuzzifier) -> FloatArray | None:
         """Shares of clusters and columns, see :func:`kfrc.contributions.cluster_contributions`.
 
@@ -113,6 +118,10 @@ class MatrixSpace(RowSpace):
     def gram(self) -> Gram:
         return DenseGram(-0.5 * self.matrix(), weights=self.weights)
 
+    def distances(self) -> FloatArray:
+        """The dissimilarities as they are: whether they are squares is known to the user only."""
+        return self.matrix()
+
     def cluster_contributions(self, memberships: FloatArray, fuzzifier: Fuzzifier) -> FloatArray | None:
         return None if self.columns is None else self.columns.cluster_contributions(memberships, fuzzifier)
 
@@ -139,7 +148,10 @@ class GowerSpace(RowSpace):
     weights: FloatArray | None = None
 
     def gram(self) -> Gram:
-        return DenseGram(-0.5 * self.scale.dissimilarities(self.codes, None), weights=self.weights)
+        return DenseGram(-0.5 * self.distances(), weights=self.weights)
+
+    def distances(self) -> FloatArray:
+        return self.scale.dissimilarities(self.codes, None)
 
     def cluster_contributions(self, memberships: FloatArray, fuzzifier: Fuzzifier) -> FloatArray:
         counts = fuzzifier.value(memberships)

@@ -1,4 +1,4 @@
-"""What every display shares: axes to draw on, colors, names as matplotlib should show them."""
+"""What every display shares: axes to draw on, and colors."""
 
 from __future__ import annotations
 
@@ -46,8 +46,3 @@ class Display:
 def hide_spines(ax: Axes, *sides: str) -> None:
     """Take away frame lines that carry no information."""
     ax.spines[list(sides)].set_visible(False)
-
-
-def plain_text(text: str) -> str:
-    """A name as matplotlib should show it: a dollar sign is a dollar sign, not mathematics."""
-    return text.replace("$", r"\$")

@@ -9,7 +9,8 @@ import numpy as np
 from kfrc import KFRCError
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import ACCENT, Display, hide_spines, plain_text
+from kfrc_app.displays.base import ACCENT, Display, hide_spines
+from kfrc_app.displays.labels import short_name
 from kfrc_app.facts import summarize
 from kfrc_app.facts.importance import by_importance, equal_share, standing_out_words, stands_out
 
@@ -103,7 +104,7 @@ class ImportanceDisplay(Display):
         ax = self._prepare(ax, figsize=(5.5, 1.2 + 0.24 * len(shown)))
         options: dict[str, Any] = {"color": ACCENT, "height": 0.7} | kwargs
         self.bars_ = ax.barh(range(len(shown)), self.contributions[shown], **options)
-        ax.set_yticks(range(len(shown)), [plain_text(self.names[j]) for j in shown])
+        ax.set_yticks(range(len(shown)), [short_name(self.names[j], 40) for j in shown])
         ax.invert_yaxis()
         ax.axvline(equal_share(self.n_used), color="0.35", linestyle="--", linewidth=1, label="equal shares")
         ax.legend(loc="lower right", frameon=False)

@@ -9,13 +9,15 @@ import numpy as np
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display
+from kfrc_app.displays.clusters import add_legend, number_clusters, sample_note
 from kfrc_app.facts import summarize
-from kfrc_app.facts.palette import blend_colors, cluster_colors
+from kfrc_app.facts.palette import blend_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MAX_LEGEND = 12
+_MAX_UNNUMBERED = 4
+"""Clusters that colors alone tell apart: blended colors of more of them look alike, so that numbers stand there."""
 
 
 class SphereDisplay(Display):
@@ -25,6 +27,8 @@ class SphereDisplay(Display):
     ----------
     coordinates : ndarray of shape (n_samples, 3)
     memberships : ndarray of shape (n_samples, n_clusters)
+    note : str
+        Title of the legend, such as that a sample is drawn.
 
     Attributes
     ----------
@@ -46,9 +50,10 @@ class SphereDisplay(Display):
 
     points_: Any
 
-    def __init__(self, coordinates: FloatArray, memberships: FloatArray) -> None:
+    def __init__(self, coordinates: FloatArray, memberships: FloatArray, note: str = "") -> None:
         self.coordinates = coordinates
         self.memberships = memberships
+        self.note = note
 
     @classmethod
     def from_estimator(
@@ -65,18 +70,19 @@ class SphereDisplay(Display):
         ax : matplotlib Axes3D, optional
             Three-dimensional, as from ``plt.subplots(subplot_kw={"projection": "3d"})``.
         max_rows : int, default=3000
-            With more rows a sample is drawn.
+            With more rows a sample is drawn, and the legend says so.
         **kwargs
             Passed to ``Axes3D.scatter``.
         """
         facts = summarize(model, X, max_points=max_rows)
-        return cls(facts.sphere, model.memberships_[facts.shown]).plot(ax, **kwargs)
+        note = sample_note(len(facts.shown), facts.n_rows)
+        return cls(facts.sphere, model.memberships_[facts.shown], note).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw on three-dimensional ``ax``, or on new axes."""
         if ax is not None and ax.name != "3d":
             raise ValueError('SphereDisplay needs 3-D axes: plt.subplots(subplot_kw={"projection": "3d"})')
-        space: Any = self._prepare(ax, projection="3d", figsize=(5.2, 5.2))
+        space: Any = self._prepare(ax, projection="3d", figsize=(6.4, 5.2))
         angles = np.linspace(0.0, 2.0 * np.pi, 120)
         circle = np.array([np.cos(angles), np.sin(angles), np.zeros_like(angles)])
         for shift in range(3):
@@ -86,9 +92,8 @@ class SphereDisplay(Display):
         space.set_box_aspect((1, 1, 1), zoom=1.45)
         space.view_init(elev=72, azim=-90)
         space.set_axis_off()
-        n_clusters = self.memberships.shape[1]
-        if n_clusters <= _MAX_LEGEND:
-            for i, color in enumerate(cluster_colors(n_clusters)):
-                space.plot([], [], [], "o", color=color, label=f"cluster {i}")
-            space.legend(loc="upper left", frameon=False, fontsize="small")
+        if self.memberships.shape[1] > _MAX_UNNUMBERED:
+            number_clusters(space, self.coordinates, self.memberships)
+        beside = {"loc": "upper left", "bbox_to_anchor": (0.98, 0.98), "borderaxespad": 0.0}
+        add_legend(space, self.memberships, place=beside, note=self.note, markers=False)
         return self

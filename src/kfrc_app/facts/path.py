@@ -134,7 +134,7 @@ def fuzzifier_path(
     rows = rows[sample_rows(model.labels_[rows], max_rows)]
     gram = fitted_gram(model, X, rows, weights)
     fuzzifier = model.fuzzifier_
-    stability = model_stability(model, of_rows(model, X, rows), None if weights is None else weights[rows])
+    stability = model_stability(model, X, weights)
     critical_m = math.inf if stability is None else stability.critical_m
     grid, fitted = m_grid(fuzzifier, critical_m, n_steps)
     counted = None if weights is None else weights[rows]

@@ -7,15 +7,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
 from sklearn.metrics import pairwise_distances
 
 from kfrc import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM, KFRCError
+from kfrc.metrics import fuzzy_silhouette_score
+from kfrc_app import displays
 from kfrc_app.displays import (
+    BiplotDisplay,
     FuzzifierPathDisplay,
     ImportanceDisplay,
-    MembershipDisplay,
+    PairsDisplay,
+    ParallelDisplay,
+    SilhouetteDisplay,
     SpectrumDisplay,
-    SphereDisplay,
 )
 
 X = load_iris().data[::5]
@@ -39,9 +44,11 @@ MODELS = {
     "NERFCM, precomputed": (NERFCM(3, m=1.5, metric="precomputed", random_state=0), OTHER),
     "KFRC, precomputed": (KFRC(3, m=1.5, kernel="precomputed", random_state=0), X @ X.T),
 }
-DISPLAYS = [MembershipDisplay, SphereDisplay, ImportanceDisplay, SpectrumDisplay, FuzzifierPathDisplay]
+DISPLAYS = [getattr(displays, name) for name in displays.__all__]
+MATRICES = [name for name in MODELS if "precomputed" in name]
 REFUSED = {
-    **{(ImportanceDisplay, name): "use SphereDisplay" for name in MODELS if "precomputed" in name},
+    **{(ImportanceDisplay, name): "use SphereDisplay" for name in MATRICES},
+    **{(display, name): "BiplotDisplay" for display in (PairsDisplay, ParallelDisplay) for name in MATRICES},
     (FuzzifierPathDisplay, "VFCM"): "MembershipDisplay shows",
 }
 OPTIONS = {FuzzifierPathDisplay: {"n_steps": 4}}
@@ -67,7 +74,7 @@ def test_a_display_draws_or_says_what_to_use_instead(display, name, fitted):
             display.from_estimator(model, data)
         return
     drawn = display.from_estimator(model, data, **OPTIONS.get(display, {}))
-    assert drawn.ax_.has_data()
+    assert any(ax.has_data() for ax in drawn.figure_.axes)
     drawn.figure_.canvas.draw()
 
 
@@ -93,3 +100,22 @@ def test_the_path_passes_through_the_fit(fitted):
         path = FuzzifierPathDisplay.from_estimator(model, data, n_steps=4).path
         np.testing.assert_allclose(path.memberships[path.fitted], model.memberships_, atol=0.02)
         assert path.uniformity[0] < path.uniformity[-1]
+
+
+def test_silhouettes_are_those_of_the_metrics(fitted):
+    model, data = fitted["FCM"]
+    display = SilhouetteDisplay.from_estimator(model, data)
+    assert display.fuzzy_ == pytest.approx(fuzzy_silhouette_score(data, model.memberships_))
+    assert display.crisp_ == pytest.approx(fuzzy_silhouette_score(data, model.memberships_, alpha=0))
+    relation, R = fitted["FANNY, precomputed"]
+    expected = fuzzy_silhouette_score(R, relation.memberships_, metric="precomputed")
+    assert SilhouetteDisplay.from_estimator(relation, R).fuzzy_ == pytest.approx(expected)
+
+
+def test_a_biplot_of_points_shows_their_principal_components(fitted):
+    display = BiplotDisplay.from_estimator(*fitted["FCM"])
+    components = PCA(2).fit(X)
+    np.testing.assert_allclose(np.abs(display.coordinates), np.abs(components.transform(X)), atol=1e-6)
+    np.testing.assert_allclose(display.explained, components.explained_variance_ratio_, atol=1e-8)
+    expected = np.corrcoef(X[:, 2], display.coordinates[:, 0])[0, 1]
+    assert display.correlations_["x2"][0] == pytest.approx(expected)

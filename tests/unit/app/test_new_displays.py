@@ -1,0 +1,162 @@
+"""Silhouettes, biplots, pairs, parallel coordinates and triangles show what is there, and nothing covers another."""
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, make_blobs
+
+from kfrc import FCM, KFRC, KFRCError, UniformCollapseWarning
+from kfrc_app import displays
+from kfrc_app.displays import (
+    BiplotDisplay,
+    PairsDisplay,
+    ParallelDisplay,
+    SilhouetteDisplay,
+    SphereDisplay,
+    TriangleDisplay,
+)
+from kfrc_app.displays.clusters import MARKERS
+from kfrc_app.displays.labels import _apart
+
+NEW = [BiplotDisplay, PairsDisplay, ParallelDisplay, SilhouetteDisplay, TriangleDisplay]
+IRIS = load_iris(as_frame=True).data
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def iris_model():
+    return FCM(3, random_state=0).fit(IRIS)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], 20)
+    frame = pd.DataFrame(
+        {
+            "price in $": 4.0 * group + rng.normal(size=60),
+            "region": pd.Categorical(np.array(["north", "south", "a long name of a region"])[group]),
+            "grade": pd.Categorical(
+                np.array(["low", "middle", "high"])[group], ["low", "middle", "high"], ordered=True
+            ),
+            "day": pd.to_datetime("2024-01-01") + pd.to_timedelta(100 * group + rng.integers(0, 50, 60), unit="D"),
+        }
+    )
+    frame.loc[::7, "region"] = None
+    frame.loc[1::9, "price in $"] = np.nan
+    return KFRC(3, level=1.0, m=1.5, n_starts=1, random_state=0).fit(frame), frame
+
+
+@pytest.fixture(scope="module")
+def ten():
+    X, _ = make_blobs(400, 3, centers=10, random_state=3)
+    return FCM(10, m=1.3, n_init=1, random_state=0).fit(X), X
+
+
+@pytest.mark.parametrize("display", NEW)
+def test_draws_in_given_axes_and_again(display, iris_model):
+    figure, axes = plt.subplots(1, 2)
+    drawn = display.from_estimator(iris_model, IRIS, ax=axes[0])
+    assert drawn.ax_ is axes[0]
+    assert drawn.figure_ is figure
+    assert drawn.plot() is drawn
+    assert drawn.figure_ is not figure
+
+
+@pytest.mark.parametrize("display", NEW)
+def test_levels_dates_and_gaps_are_drawn(display, mixed):
+    display.from_estimator(*mixed).figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("display", [*NEW[:-1], SphereDisplay])
+def test_a_sample_is_said(display, ten):
+    drawn = display.from_estimator(*ten, max_rows=260)
+    legends = [ax.get_legend() for ax in drawn.figure_.axes if ax.get_legend() is not None]
+    written = [legend.get_title().get_text() for legend in legends] + [drawn.ax_.get_xlabel()]
+    assert any("sample of " in text and "of 400 rows" in text for text in written)
+
+
+def test_ten_clusters_have_ten_shapes_and_all_stand_in_the_legend(ten):
+    assert len(set(MARKERS)) == 10
+    for display in (BiplotDisplay, PairsDisplay, ParallelDisplay):
+        figure = display.from_estimator(*ten).figure_
+        (legend,) = [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]
+        assert len(legend.get_texts()) == 10
+        assert len({handle.get_marker() for handle in legend.get_lines()}) == 10
+
+
+@pytest.mark.parametrize("display", [BiplotDisplay, ParallelDisplay])
+def test_the_legend_covers_no_data(display, ten):
+    drawn = display.from_estimator(*ten)
+    drawn.figure_.canvas.draw()
+    legend = drawn.ax_.get_legend().get_window_extent()
+    assert not legend.overlaps(drawn.ax_.get_window_extent())
+    assert drawn.figure_.bbox.x1 >= legend.x1
+
+
+def test_labels_of_a_biplot_do_not_cover_each_other(mixed):
+    for model, X in (mixed, (FCM(3, random_state=0).fit(IRIS), IRIS)):
+        drawn = BiplotDisplay.from_estimator(model, X)
+        drawn.figure_.canvas.draw()
+        boxes = [text.get_window_extent() for text in drawn.ax_.texts if text.get_text().strip()[1:]]
+        assert len(boxes) >= 4
+        overlapping = [
+            (a, b) for k, a in enumerate(boxes) for b in boxes[:k] if a.padded(-1.5).overlaps(b.padded(-1.5))
+        ]
+        assert not overlapping
+
+
+def test_boxes_at_one_place_are_moved_apart_within_the_frame():
+    boxes = np.tile([10.0, 10.0, 40.0, 20.0], (3, 1))
+    moved = boxes[:, 1] + _apart(boxes, np.array([0.0, 0.0, 100.0, 100.0]))[:, 1]
+    assert (np.diff(np.sort(moved)) >= 10.0).all()
+    assert (moved >= 0).all()
+
+
+def test_a_triangle_shows_three_clusters_only(ten, iris_model):
+    with pytest.raises(KFRCError, match=r"three clusters, this model has 10: MembershipDisplay"):
+        TriangleDisplay.from_estimator(*ten)
+    places = TriangleDisplay(np.eye(3)).places_
+    np.testing.assert_allclose(np.linalg.norm(places - np.roll(places, 1, axis=0), axis=1), 1.0)
+
+
+def test_columns_can_be_chosen_and_unknown_ones_are_named(iris_model):
+    chosen = ["sepal width (cm)", "petal width (cm)"]
+    for display in (BiplotDisplay, PairsDisplay, ParallelDisplay):
+        drawn = display.from_estimator(iris_model, IRIS, columns=chosen)
+        assert [column.name for column in drawn.columns] == chosen
+        with pytest.raises(KFRCError, match="there is no column “width”"):
+            display.from_estimator(iris_model, IRIS, columns=["width"])
+
+
+def test_lines_of_clusters_pass_through_their_medians(iris_model):
+    drawn = ParallelDisplay.from_estimator(iris_model, IRIS)
+    assert np.nanmin(drawn.heights_) == 0.0
+    assert np.nanmax(drawn.heights_) == 1.0
+    first = IRIS["petal length (cm)"][iris_model.labels_ == iris_model.labels_[0]].median()
+    low, high = IRIS["petal length (cm)"].min(), IRIS["petal length (cm)"].max()
+    assert drawn.typical_[iris_model.labels_[0], 0] == pytest.approx((first - low) / (high - low), abs=0.02)
+
+
+def test_a_collapsed_fit_has_no_silhouettes():
+    noise = np.random.default_rng(0).normal(size=(40, 6))
+    with pytest.warns(UniformCollapseWarning):
+        model = FCM(3, m=5.0, random_state=0).fit(noise)
+    with pytest.raises(KFRCError, match="FuzzifierPathDisplay"):
+        SilhouetteDisplay.from_estimator(model, noise)
+
+
+@pytest.mark.parametrize("name", displays.__all__)
+def test_hostile_names_are_drawn_as_they_are(name):
+    frame = IRIS.iloc[::5].set_axis(["$a_", "b$ {", "x" * 300, "line\nbreak"], axis=1)
+    model = FCM(3, random_state=0).fit(frame)
+    getattr(displays, name).from_estimator(model, frame).figure_.canvas.draw()
