@@ -38,7 +38,7 @@ def test_a_missing_package_is_named_in_one_line(package, start):
     ended = run_python("-c", BLOCKED.format(names=[package], start=STARTS[start]))
     assert ended.returncode == 1
     assert ended.stdout == ""
-    assert ended.stderr == f"kfrc: the package {package} is needed for this: pip install 'kfrc[app]'\n"
+    assert ended.stderr == f"kfrc: the package {package} is needed for this: pip install kfrc\n"
 
 
 def test_without_any_package_of_the_application_the_end_is_the_same():
@@ -46,7 +46,7 @@ def test_without_any_package_of_the_application_the_end_is_the_same():
     ended = run_python("-c", BLOCKED.format(names=names, start=STARTS["script"]))
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
-    assert "pip install 'kfrc[app]'" in ended.stderr
+    assert "pip install kfrc" in ended.stderr
 
 
 def test_a_broken_module_of_our_own_is_not_called_a_missing_package():
@@ -77,7 +77,7 @@ def test_the_console_script_is_this_entry():
 def test_the_extra_that_is_advised_exists():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     advice = missing_package(ModuleNotFoundError("no", name="matplotlib.pyplot"))
-    assert advice == "the package matplotlib is needed for this: pip install 'kfrc[app]'"
+    assert advice == "the package matplotlib is needed for this: pip install kfrc"
     assert "app" in extras
 
 

@@ -1,5 +1,6 @@
 """scikit-learn estimators: one file per method."""
 
+from kfrc._callbacks import with_callbacks
 from kfrc.clusterers._spread import NegativeDistanceError
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.fanny import FANNY
@@ -24,4 +25,5 @@ __all__ = [
     "VFCM",
     "FuzzyClusterer",
     "NegativeDistanceError",
+    "with_callbacks",
 ]
