@@ -5,6 +5,8 @@ from kfrc_app.tables.kinds import Kind, Wish, parse_wishes
 from kfrc_app.tables.matrix import Dissimilarities, read_dissimilarities
 from kfrc_app.tables.new_rows import FittedColumn, read_new_rows
 from kfrc_app.tables.numbers import DECIMAL_MARKS, THOUSANDS_MARKS, Marks
+from kfrc_app.tables.preview import ColumnPreview, Preview, Role, preview_table
+from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 from kfrc_app.tables.rows import InputRows, Missing
 from kfrc_app.tables.table import STANDARD_INPUT, Table, read_table
 from kfrc_app.tables.understanding import kind_of
@@ -13,6 +15,8 @@ __all__ = [
     "DECIMAL_MARKS",
     "STANDARD_INPUT",
     "THOUSANDS_MARKS",
+    "Choice",
+    "ColumnPreview",
     "DataError",
     "Dissimilarities",
     "FittedColumn",
@@ -20,10 +24,15 @@ __all__ = [
     "Kind",
     "Marks",
     "Missing",
+    "OpenQuestionError",
+    "Preview",
+    "Question",
+    "Role",
     "Table",
     "Wish",
     "kind_of",
     "parse_wishes",
+    "preview_table",
     "read_dissimilarities",
     "read_new_rows",
     "read_table",

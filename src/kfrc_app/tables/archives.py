@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 
 from kfrc_app.tables.columns import DataError, quoted
+from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a packed file may have once it is unpacked: the whole of it is held in memory."""
@@ -125,8 +126,7 @@ def refuse_growth(size: int, limit: int) -> None:
 
 def _unzip(content: bytes, limit: int, part: str | None) -> tuple[bytes, str | None]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        files = [found for found in archive.infolist() if not found.is_dir() and not _ASIDE.search(found.filename)]
-        tables = [found for found in files if _TABLE.search(found.filename)] or files
+        tables = _tables(archive)
         names = [found.filename for found in tables]
         if not names:
             raise DataError("the zip file holds no table")
@@ -158,6 +158,24 @@ def _chosen(names: list[str], part: str | None) -> tuple[str, str | None]:
     if len(names) == 1:
         return names[0], part
     said = f"no file '{part}'" if part is not None else f"{len(names)} files"
-    raise DataError(
-        f"the zip file has {said}: it holds {quoted(names, 10)}. Say which is meant, for example --sheet '{names[0]}'"
-    )
+    message = f"the zip file has {said}: it holds {quoted(names, 10)}. Say which is meant, for example "
+    message += f"--sheet '{names[0]}'"
+    if part is not None:
+        raise DataError(message)
+    asked = f"the zip file has {said}, {quoted(names, 10)}: which is meant?"
+    raise OpenQuestionError(message, Question(asked, tuple(Choice(f"'{name}'", sheet=name) for name in names)))
+
+
+def parts(content: bytes) -> tuple[str, ...]:
+    """The files of an archive of which one can be chosen; none if it holds a single one."""
+    if not is_archive(content):
+        return ()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = tuple(found.filename for found in _tables(archive))
+    return names if len(names) > 1 else ()
+
+
+def _tables(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files of an archive that may be tables."""
+    files = [found for found in archive.infolist() if not found.is_dir() and not _ASIDE.search(found.filename)]
+    return [found for found in files if _TABLE.search(found.filename)] or files

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kfrc_app.tables.archives import unpack
+from kfrc_app.tables.archives import parts, unpack
 from kfrc_app.tables.columns import Columns, DataError
 from kfrc_app.tables.delimited import parse_delimited
 from kfrc_app.tables.foreign import refuse_foreign
 from kfrc_app.tables.json_rows import is_json, parse_json
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.parquet import MAGIC, parse_parquet
-from kfrc_app.tables.spreadsheet import parse_spreadsheet
+from kfrc_app.tables.spreadsheet import names_of_sheets, parse_spreadsheet
 
 ZIP = b"PK\x03\x04"
 COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -70,3 +70,18 @@ def open_file(content: bytes, sheet: str | None = None) -> tuple[bytes, str | No
 def is_spreadsheet(content: bytes) -> bool:
     """Whether a file is a workbook of Excel or LibreOffice."""
     return content.startswith((ZIP, COMPOUND))
+
+
+def sheet_names(content: bytes) -> tuple[str, ...]:
+    """The parts of a file of which one can be chosen: files in an archive, or sheets of a spreadsheet.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    """
+    found = parts(content)
+    if found:
+        return found
+    content, _ = open_file(content)
+    return names_of_sheets(content) if is_spreadsheet(content) else ()

@@ -94,7 +94,7 @@ class WholeFile:
         if not looks_like_number(cells[0]) or self.columns.has_leading_zeros(name):
             return None
         try:
-            found = self.columns.numbers([name]).values.get(name)
+            found = self.columns.numbers([name], aside={*self.columns.names} - {name}).values.get(name)
         except DataError:  # can be read in two ways
             return None
         exact = found is not None and _all(_has_few_digits, cells)

@@ -25,6 +25,7 @@ from kfrc_app.tables.layout import (
     told,
 )
 from kfrc_app.tables.numbers import MISSING, Marks
+from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 from kfrc_app.tables.totals import count_totals
 from kfrc_app.tables.workbook import SheetFacts, inspect_workbook
 
@@ -120,9 +121,10 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
     tables = {name: rows for name, rows in filled.items() if looks_like_table(rows)} or filled
     if len(tables) > 1:
         names = list(tables)
-        raise DataError(
-            f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}: say which is meant, such as "
-            f"--sheet '{names[0]}'"
+        asked = f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}"
+        raise OpenQuestionError(
+            f"{asked}: say which is meant, such as --sheet '{names[0]}'",
+            Question(f"{asked}: which is meant?", tuple(Choice(f"sheet '{name}'", sheet=name) for name in names)),
         )
     name, rows = next(iter(tables.items()))
     others = [other for other in filled if other != name]
@@ -155,6 +157,12 @@ def _letters(column: int) -> str:
         number, digit = divmod(number - 1, 26)
         text = chr(ord("A") + digit) + text
     return text
+
+
+def names_of_sheets(content: bytes) -> tuple[str, ...]:
+    """The sheets of a workbook, blank and hidden ones among them."""
+    workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+    return tuple(found.name for found in workbook.sheets_metadata if found.typ == calamine.SheetTypeEnum.WorkSheet)
 
 
 _MIN_ROWS = 4  # names and three rows; a sheet with fewer is a remark rather than a table

@@ -20,7 +20,7 @@ from kfrc_app.tables.kinds import Wish
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.original import WholeFile, plain_values
 from kfrc_app.tables.rows import MAX_LOST_SHARE, InputRows, Missing, treat_missing
-from kfrc_app.tables.survey import refuse_most_left_out, survey
+from kfrc_app.tables.survey import Survey, refuse_most_left_out, survey
 from kfrc_app.tables.weights import read_weights, refuse_no_weight
 
 STANDARD_INPUT = "-"
@@ -136,6 +136,27 @@ def read_table(
         types=types,
         blank_is_level=missing is Missing.LEVEL,
     )
+    return table_of(roles, missing)
+
+
+def table_of(roles: Survey, missing: Missing) -> Table:
+    """The table of a file whose columns have their roles.
+
+    Parameters
+    ----------
+    roles : Survey
+    missing : Missing
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    DataError
+        If nothing is left to cluster, and why.
+    """
+    file = roles.file
     notes, found, data = list(roles.notes), roles.found, roles.found.data
     refuse_infinite(data)
     refuse_most_left_out(roles)
