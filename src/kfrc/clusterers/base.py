@@ -25,6 +25,7 @@ from kfrc._validation import (
     find_varying_columns,
 )
 from kfrc.clusterers._fit_tasks import FitTasks
+from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, times
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
@@ -35,6 +36,7 @@ from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress
 
 
 class FuzzyClusterer(
+    Presented,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClusterMixin,

@@ -104,8 +104,8 @@ class SilhouetteDisplay(Display):
         labels = U.argmax(axis=1)
         if facts.fit.collapsed or len(np.unique(labels)) < 2:
             raise KFRCError(
-                "a silhouette compares clusters, and all rows belong to one, or to all alike: fit at least two clusters, "
-                "with an m at which they do not collapse (FuzzifierPathDisplay shows where they do)"
+                "a silhouette compares clusters, and all rows belong to one, or to all alike: fit at least two "
+                "clusters, with an m at which they do not collapse (FuzzifierPathDisplay shows where they do)"
             )
         distances = fitted_space(model, facts.seen, facts.shown, facts.weights).distances()
         widths = silhouette_values(distances, labels, "precomputed")
