@@ -1,6 +1,6 @@
 """scikit-learn estimators: one file per method."""
 
-from kfrc._callbacks import with_callbacks
+from kfrc._callbacks import with_callbacks as with_callbacks
 from kfrc.clusterers._spread import NegativeDistanceError
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.clusterers.fanny import FANNY
@@ -25,5 +25,4 @@ __all__ = [
     "VFCM",
     "FuzzyClusterer",
     "NegativeDistanceError",
-    "with_callbacks",
 ]

@@ -207,6 +207,7 @@ class FuzzyClusterer(
                 self,
                 check_unmasked(X, "X"),
                 dtype=np.float64,
+                order="C",  # what is summed along which axis must not depend on how a table is kept
                 reset=reset,
                 ensure_min_samples=2 if reset else 1,
                 ensure_all_finite="allow-nan",

@@ -276,7 +276,8 @@ def _neighbor_graph(costs: FloatArray) -> csr_array:
     starts = np.repeat(np.arange(n_rows), near.shape[1])
     ends = near.ravel()
     moves = starts != ends
-    starts, ends = starts[moves], ends[moves]
+    # Older versions of scipy walk graphs only whose indices are of C's int.
+    starts, ends = starts[moves].astype(np.intc), ends[moves].astype(np.intc)
     graph = csr_array((costs[starts, ends], (starts, ends)), shape=(n_rows, n_rows))
     if connected_components(graph, directed=False, return_labels=False) > 1:
         graph = graph.maximum(csr_array(minimum_spanning_tree(csr_array(costs))))
