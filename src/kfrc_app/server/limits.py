@@ -37,11 +37,14 @@ MAX_CHOICES = 4 * MEGABYTE
 MAX_LISTED_COLUMNS = 2000
 """Columns that the page lists."""
 
-MAX_EXAMPLES = 4
+MAX_EXAMPLES = 3
 """Different values that are shown of a column."""
 
-MAX_VALUE = 60
+MAX_VALUE = 40
 """Characters of such a value."""
 
 MAX_ORDERED = 60
 """Different values of a column that can be put into an order by hand."""
+
+MEMORY_SHARE = 0.9
+"""Of the memory of the computer that one process of ours may take: it stops with a message before everything stops."""

@@ -10,9 +10,11 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from kfrc_app.server import limits
 from kfrc_app.server.workers import end_group
 
 Tell = Callable[[dict[str, Any]], None]
@@ -21,6 +23,7 @@ Tell = Callable[[dict[str, Any]], None]
 def main() -> None:
     """Serve the process that started this one until it is gone."""
     folder = Path(sys.argv[1])
+    _bound_memory()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints is not an answer
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -36,6 +39,17 @@ def main() -> None:
 
     while True:
         tell({"end": _done(todo, json.loads(tasks.get()), tell)})
+
+
+def _bound_memory() -> None:
+    """Let this process run out of memory before the computer does, where that can be said."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        bound = int(limits.MEMORY_SHARE * total)
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (bound if hard < 0 else min(bound, hard), hard))
 
 
 def _listen(tasks: queue.SimpleQueue[str], folder: Path) -> None:

@@ -40,6 +40,7 @@ function tell(error, place) {
 function showDrop() {
   stopFollowing();
   for (const id of ["kept", "columns", "groups", "result"]) show(id, false);
+  fold(false, true);
   show("drop");
   byId("chosen").value = "";
   markStep("file");
@@ -112,7 +113,10 @@ async function describe(column, signal) {
   }
 }
 
-onChange((column) => describe(column).catch((error) => tell(error, "columns")));
+onChange((column) => {
+  show("stale");
+  return describe(column).catch((error) => tell(error, "columns"));
+});
 
 // ---- 3: how many groups
 
@@ -126,9 +130,22 @@ function choices() {
   };
 }
 
-// While a run is followed, what it was started with cannot be changed.
-function lock(locked) {
-  for (const id of ["columns", "groups"]) byId(id).inert = locked;
+// While a run is followed, what it was started with is one line; afterwards it can be opened to be changed.
+function fold(folded, changeable) {
+  for (const [section, body] of [["columns", "columns-body"], ["groups", "start"]]) {
+    show(`${section}-short`, folded);
+    show(body, !folded);
+    show(`change-${section}`, changeable);
+  }
+  if (!folded) return;
+  byId("columns-short-text").textContent = byId("columns-summary").textContent.split(".")[0] + ".";
+  byId("groups-short-text").textContent = chosen.run.asked;
+}
+
+function unfold(section) {
+  fold(false, true);
+  markStep(section);
+  focusOn(`${section}-title`);
 }
 
 async function begin(event) {
@@ -138,7 +155,8 @@ async function begin(event) {
   byId("go").disabled = true;
   try {
     const run = await startRun(chosen.table.id, asking);
-    chosen.run = { id: run.id, checked: asking.refits > 0 };
+    const wanted = asking.clusters === "auto" ? "The number of groups is to be found out." : `${count(Number(asking.clusters), "group")}.`;
+    chosen.run = { id: run.id, checked: asking.refits > 0, asked: wanted };
     keep();
     await watch(true);
   } catch (error) {
@@ -161,7 +179,7 @@ async function watch(isNew) {
   if (isNew) focusOn("result-title");
   let state;
   try {
-    lock(true);
+    fold(true, false);
     state = await follow(id, checked);
   } catch (error) {
     byId("result-heading").textContent = "Not finished";
@@ -170,7 +188,7 @@ async function watch(isNew) {
     if (lost) tell(error, "groups");
     return;
   } finally {
-    lock(false);
+    fold(true, true);
   }
   if (state === null) return;
   if (state.state === "done") {
@@ -180,13 +198,13 @@ async function watch(isNew) {
   } else if (state.state === "failed") {
     byId("result-heading").textContent = "Not finished";
     showFailed(state.result.problem);
+    fold(false, true);
     focusOn("result-title");
   } else {
     chosen.run = null;
     keep();
     show("result", false);
-    markStep("columns");
-    focusOn("groups-title");
+    unfold("groups");
   }
 }
 
@@ -237,9 +255,10 @@ byId("back").addEventListener("click", () => {
   chosen.run = null;
   keep();
   show("result", false);
-  markStep("columns");
-  focusOn("columns-title");
+  unfold("columns");
 });
+for (const section of ["columns", "groups"]) byId(`change-${section}`).addEventListener("click", () => unfold(section));
+byId("start").addEventListener("change", () => show("stale"));
 
 if (location.search) history.replaceState(null, "", location.pathname); // the cookie has taken the place of the token
 if (restore()) {

@@ -70,13 +70,13 @@ function showProgress({ state, ahead, progress, seconds }) {
   const [from, to] = ENDS[step];
   byId("bar").value = from + (to - from) * share;
   byId("work-text").textContent = total ? `${TEXTS[step]}: ${Math.min(done, total)} of ${total}` : TEXTS[step];
-  const moving = small ? `, small step ${small[0].toLocaleString("en")}${small[1] ? ` of ${small[1]}` : ""}` : "";
+  const moving = small ? `, ${count(small[0], "calculation")}${small[1] ? ` of ${small[1]}` : ""}` : "";
   byId("work-time").textContent = `${duration(seconds)} so far${moving}`;
   return TEXTS[step];
 }
 
 export function showWork() {
-  for (const id of ["failed", "done"]) show(id, false);
+  for (const id of ["failed", "done", "stale"]) show(id, false);
   show("work");
   byId("bar").value = 0;
   byId("work-text").textContent = "Starting";
