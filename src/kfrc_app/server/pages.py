@@ -184,6 +184,7 @@ def _rendered() -> str:
     text = (resources.files("kfrc_app.server") / "templates" / "page.html.j2").read_text("utf-8")
     template = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     return template.render(
+        max_bytes=limits.MAX_UPLOAD,
         max_megabytes=limits.MAX_UPLOAD // limits.MEGABYTE,
         min_groups=MIN_GROUPS,
         max_groups=MAX_GROUPS,

@@ -37,7 +37,8 @@ def cluster(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     steps = Steps(tell)
     with follow(steps.show):
         found = read_table(task["path"], **choices.reading)
-        found = replace(found, notes=(*found.notes, *label_notes(found.labels, choices.aside.get(Aside.GROUPS))))
+        notes = (*found.notes, *label_notes(found.labels, choices.aside.get(Aside.GROUPS)))
+        found = replace(found, notes=tuple(map(in_plain_words, notes)))
         model = KFRC(choices.clusters, random_state=SEED, **missing_settings(choices.missing))
         facts, files = cluster_table(
             found,

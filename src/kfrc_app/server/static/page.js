@@ -55,6 +55,7 @@ async function give(file) {
   showDrop();
   byId("file-status").textContent = `Reading ${file.name} …`;
   try {
+    refuseLarge(file);
     const table = await sendFile(file, sending.signal);
     reset(table);
     startOver();
@@ -67,6 +68,14 @@ async function give(file) {
   } finally {
     byId("file-status").textContent = "";
   }
+}
+
+function refuseLarge(file) {
+  const most = Number(byId("chosen").dataset.most);
+  if (file.size <= most) return;
+  const sizes = [file.size, most].map((size) => Math.ceil(size / 1e6).toLocaleString("en"));
+  const problem = `This file has ${sizes[0]} megabytes, and this page takes ${sizes[1]} at most: leave out columns or rows.`;
+  throw new Refused({ problem, where: "file" }, 413);
 }
 
 function forget(table) {

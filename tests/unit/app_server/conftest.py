@@ -1,0 +1,103 @@
+"""A server of the page in this process, and clients that know its token."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pandas as pd
+import pytest
+
+from kfrc_app.server.folder import PREFIX
+from kfrc_app.server.security import TOKEN_HEADER
+from kfrc_app.server.serve import Address, serving
+
+PATIENCE = 120.0  # seconds, on a busy machine
+
+
+@dataclass
+class Served:
+    address: Address
+    parent: Path
+
+    @property
+    def origin(self):
+        return f"http://127.0.0.1:{self.address.port}"
+
+    @property
+    def folder(self):
+        (found,) = self.parent.glob(f"{PREFIX}*")
+        return found
+
+    @property
+    def files(self):
+        """Everything that is kept, by name."""
+        return {path.name for path in self.folder.iterdir()} - {"in-use"}
+
+    def stranger(self, **headers):
+        """Somebody who knows nothing."""
+        return httpx.Client(base_url=self.origin, headers=headers, timeout=PATIENCE, trust_env=False)
+
+    def client(self, **headers):
+        """Somebody who knows the token."""
+        return self.stranger(**{TOKEN_HEADER: self.address.token, **headers})
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory):
+    parent = tmp_path_factory.mktemp("served")
+    with serving(parent=parent) as address:
+        yield Served(address, parent)
+
+
+@pytest.fixture
+def client(served):
+    with served.client() as found:
+        yield found
+
+
+def give(client, content, name="table.csv"):
+    """Drop a table on the page; its key."""
+    answer = client.post("/tables", content=content, headers={"x-file-name": name})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def wait_for(condition, seconds=PATIENCE):
+    """What a condition says once it says something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("nothing happened")
+
+
+def follow(client, run):
+    """The last state of a run."""
+
+    def ended():
+        state = client.get(f"/runs/{run}").json()
+        return state if state["state"] not in ("waiting", "running") else None
+
+    return wait_for(ended)
+
+
+def two_groups(n_rows=40, n_columns=3, seed=0):
+    """A table of two groups that are far apart."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n_rows, n_columns)) + 6.0 * (np.arange(n_rows) % 2)[:, None]
+    return pd.DataFrame(values.round(3), columns=[f"x{j}" for j in range(n_columns)])
+
+
+def as_csv(frame):
+    return frame.to_csv(index=False).encode()
+
+
+def long_table():
+    """A table that takes many seconds, as CSV."""
+    return as_csv(two_groups(1500, 12))

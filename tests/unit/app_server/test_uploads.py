@@ -1,0 +1,219 @@
+"""Files that come in: bounded, counted, private, and removed."""
+
+import gzip
+import io
+import os
+import stat
+import zipfile
+
+import pytest
+
+from kfrc_app.server import limits
+from kfrc_app.server.uploads import Uploads
+
+from .conftest import as_csv, give, two_groups
+
+
+def describe(client, key, **choices):
+    return client.post(f"/tables/{key}/columns", json=choices)
+
+
+def is_one_sentence(text):
+    return bool(text) and "Traceback" not in text and "\n" not in text and text.endswith((".", "?")) and "--" not in text
+
+
+def test_of_a_file_that_is_too_large_no_more_than_the_bound_is_ever_kept(served, client, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_UPLOAD", 2 * limits.MEGABYTE)
+    before, kept = served.files, []
+
+    def endless():
+        for _ in range(200):
+            kept.append(sum((served.folder / name).stat().st_size for name in served.files - before))
+            yield b"1,2,3\n" * 20_000
+
+    answer = client.post("/tables", content=endless(), headers={"x-file-name": "a.csv"})
+    assert answer.status_code == 413
+    assert "2 megabytes" in answer.json()["problem"]
+    assert is_one_sentence(answer.json()["problem"])
+    assert max(kept) <= 2 * limits.MEGABYTE
+    assert kept[-1] == 0
+    assert served.files == before
+
+
+def test_the_bound_is_told_for_a_file_that_is_a_little_too_large(served, client, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_UPLOAD", limits.MEGABYTE)
+    before = served.files
+    answer = client.post("/tables", content=b"1" * (limits.MEGABYTE + 1))
+    assert answer.status_code == 413
+    assert "larger than 1 megabytes" in answer.json()["problem"]
+    assert served.files == before
+
+
+def test_a_length_that_a_client_claims_is_not_believed(served, client, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_UPLOAD", 100)
+    # Without a length, in pieces: nothing but counting tells how much there is.
+    answer = client.post("/tables", content=iter([b"x" * 60, b"x" * 60]))
+    assert answer.status_code == 413
+
+
+def test_an_empty_file_is_refused(client):
+    answer = client.post("/tables", content=b"")
+    assert answer.status_code == 422
+    assert answer.json()["where"] == "file"
+
+
+def test_the_folder_is_private(served, client):
+    give(client, b"a\n1\n")
+    assert stat.S_IMODE(os.stat(served.folder).st_mode) == 0o700
+
+
+def test_a_hundred_tables_leave_a_bounded_number(served, client):
+    keys = [give(client, f"a,b\n{k},1\n".encode()) for k in range(100)]
+    tables = [name for name in served.files if (served.folder / name).is_file()]
+    assert len(tables) <= limits.MAX_KEPT_TABLES
+    assert describe(client, keys[-1]).status_code in (200, 422)
+    answer = describe(client, keys[0])
+    assert answer.status_code == 404
+    assert is_one_sentence(answer.json()["problem"])
+
+
+async def pieces(*chunks):
+    for chunk in chunks:
+        yield chunk
+
+
+def receive(uploads, content, name="a.csv"):
+    import asyncio
+
+    return asyncio.run(uploads.receive(pieces(content), name))
+
+
+def test_the_table_that_was_not_used_for_longest_makes_room_and_one_in_use_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_KEPT_TABLES", 3)
+    uploads = Uploads(tmp_path)
+    first, second, third = (receive(uploads, b"x") for _ in range(3))
+    first.users = 1
+    uploads.get(second.id)
+    receive(uploads, b"x")
+    assert first.path.exists()
+    assert second.path.exists()
+    assert not third.path.exists()
+
+
+def test_the_bytes_of_all_tables_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_KEPT_BYTES", 250)
+    uploads = Uploads(tmp_path)
+    for _ in range(5):
+        receive(uploads, b"x" * 100)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 250
+
+
+def test_there_is_no_room_while_all_tables_are_in_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_KEPT_TABLES", 1)
+    uploads = Uploads(tmp_path)
+    receive(uploads, b"x").users = 1
+    with pytest.raises(Exception, match="no room"):
+        receive(uploads, b"x")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_table_that_nobody_looks_at_is_removed(tmp_path, monkeypatch):
+    uploads = Uploads(tmp_path)
+    upload = receive(uploads, b"x")
+    upload.touched -= limits.IDLE_SECONDS + 1
+    uploads.forget_idle()
+    assert len(uploads) == 0
+    assert not upload.path.exists()
+
+
+def test_the_page_can_have_a_table_removed(served, client):
+    key = give(client, b"a\n1\n")
+    assert client.delete(f"/tables/{key}").status_code == 204
+    assert key not in served.files
+    assert client.delete(f"/tables/{key}").status_code == 204
+
+
+WRONG = {
+    "picture": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20,
+    "document": b"%PDF-1.7\n" + b"1 0 obj << /Type /Catalog >> endobj\n" * 20,
+    "program": b"\x7fELF" + os.urandom(3000),
+    "noise": os.urandom(5000),
+    "zeros": bytes(5000),
+    "web page": b"<!doctype html><html><body><p>hello</p></body></html>",
+    "broken Parquet": b"PAR1" + b"\x00" * 500 + b"PAR1",
+    "broken spreadsheet": b"PK\x03\x04" + os.urandom(500),
+    "broken old spreadsheet": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + os.urandom(2000),
+    "broken gzip": b"\x1f\x8b\x08" + os.urandom(200),
+    "names only": b"a,b,c\n",
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_file_that_is_no_table_is_told_in_one_sentence(client, kind):
+    answer = describe(client, give(client, WRONG[kind], f"{kind}.csv"))
+    if answer.status_code == 200:  # what can be seen as a table is shown as one, and has nothing to look for groups in
+        assert all(column["use"] in ("drop", "names") for column in answer.json()["columns"]), answer.text
+        return
+    assert answer.status_code == 422
+    assert is_one_sentence(answer.json()["problem"]), answer.text
+
+
+def bomb_sheet(size):
+    """A workbook whose only sheet unpacks to ``size`` bytes of blanks."""
+    import openpyxl
+
+    plain = io.BytesIO()
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.save(plain)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
+        for item in source.infolist():
+            if item.filename == "xl/worksheets/sheet1.xml":
+                head, tail = source.read(item).split(b"<sheetData>")
+                with target.open(item.filename, "w", force_zip64=True) as file:
+                    file.write(head + b"<sheetData>")
+                    for _ in range(size // limits.MEGABYTE):
+                        file.write(b" " * limits.MEGABYTE)
+                    file.write(tail)
+            else:
+                target.writestr(item.filename, source.read(item))
+    return packed.getvalue()
+
+
+def zipped_text(size):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("table.csv", "w", force_zip64=True) as file:
+            file.write(b"a,b\n")
+            for _ in range(size // limits.MEGABYTE):
+                file.write(b"1,2\n" * (limits.MEGABYTE // 4))
+    return packed.getvalue()
+
+
+def gzipped_text(size):
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as file:
+        for _ in range(size // limits.MEGABYTE):
+            file.write(b"1,2\n" * (limits.MEGABYTE // 4))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("make", [bomb_sheet, zipped_text, gzipped_text])
+def test_a_small_file_that_unpacks_to_very_much_is_refused_and_the_page_lives(client, make):
+    content = make(1500 * limits.MEGABYTE)
+    assert len(content) < 20 * limits.MEGABYTE
+    answer = describe(client, give(client, content, "bomb.xlsx"))
+    assert answer.status_code == 422
+    assert is_one_sentence(answer.json()["problem"]), answer.text
+    assert describe(client, give(client, as_csv(two_groups(20)))).status_code == 200
+
+
+def test_what_the_page_says_of_columns_is_bounded_and_checked(client):
+    key = give(client, as_csv(two_groups(20)))
+    for body in (b"[", b"[]", b'"x"', b"[" * 100_000, b'{"columns": []}', b'{"columns": {"x0": {"use": "evil"}}}'):
+        answer = client.post(f"/tables/{key}/columns", content=body)
+        assert answer.status_code == 400, body
+        assert is_one_sentence(answer.json()["problem"])
+    answer = client.post(f"/tables/{key}/columns", content=b" " * (limits.MAX_CHOICES + 1))
+    assert answer.status_code == 413
