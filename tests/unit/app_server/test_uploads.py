@@ -19,7 +19,9 @@ def describe(client, key, **choices):
 
 
 def is_one_sentence(text):
-    return bool(text) and "Traceback" not in text and "\n" not in text and text.endswith((".", "?")) and "--" not in text
+    return (
+        bool(text) and "Traceback" not in text and "\n" not in text and text.endswith((".", "?")) and "--" not in text
+    )
 
 
 def test_of_a_file_that_is_too_large_no_more_than_the_bound_is_ever_kept(served, client, monkeypatch):
@@ -167,7 +169,10 @@ def bomb_sheet(size):
     book.active.append(["a", "b"])
     book.save(plain)
     packed = io.BytesIO()
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target:
+    with (
+        zipfile.ZipFile(plain) as source,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
+    ):
         for item in source.infolist():
             if item.filename == "xl/worksheets/sheet1.xml":
                 head, tail = source.read(item).split(b"<sheetData>")

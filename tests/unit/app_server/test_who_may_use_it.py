@@ -67,7 +67,8 @@ def test_the_token_in_the_address_opens_nothing_but_the_page(served):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7", "", "[::2]", "127.0.0.2"]
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7", "", "[::2]", "127.0.0.2"],
 )
 def test_another_name_of_this_computer_is_refused(served, host):
     with served.client(host=host) as client:
@@ -131,7 +132,7 @@ def test_the_page_has_nothing_inside_that_its_policy_forbids_and_nothing_from_el
     page = client.get("/").text
     for forbidden in ("<style", "style=", "onclick", "onload", "javascript:", "http://", "https://", 'src="//'):
         assert forbidden not in page
-    assert page.count("<script") == page.count("<script type=\"module\" src=\"/static/") == 1
+    assert page.count("<script") == page.count('<script type="module" src="/static/') == 1
 
 
 async def nothing(scope, receive, send):

@@ -1,0 +1,206 @@
+"""Runs: what they leave, how they are cancelled, how they wait, and what happens if their process dies."""
+
+import csv
+import io
+import os
+import signal
+import zipfile
+
+import numpy as np
+import pytest
+
+from kfrc import KFRC
+from kfrc_app.server import limits
+from kfrc_app.server.jobs import Runs, State
+from kfrc_app.server.problems import PageError
+from kfrc_app.server.security import REPORT_POLICY
+from kfrc_app.server.uploads import Upload
+from kfrc_app.server.workers import WorkerEndedError
+
+from .conftest import as_csv, follow, give, long_table, two_groups, wait_for
+
+QUICK = {"clusters": 2, "refits": 0}
+
+
+def start(client, content, name="table.csv", **choices):
+    """Start a run; its key."""
+    table = give(client, content, name)
+    answer = client.post(f"/tables/{table}/runs", json={**QUICK, **choices})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    frame = two_groups(30)
+    frame["=cmd|' /C calc'!A0"] = np.tile(["=1+1", "@SUM(A1)", "+2", "plain", "-3+cmd|x"], 6)
+    frame.insert(0, "who", [f'=HYPERLINK("http://evil.example",{k})' for k in range(30)])
+    return frame
+
+
+@pytest.fixture(scope="module")
+def done(served, table):
+    with served.client() as client:
+        run = start(client, as_csv(table), "<b>table</b>.csv", columns={"who": {"use": "names"}})
+        state = follow(client, run)
+    assert state["state"] == "done", state
+    return run, state
+
+
+def test_a_run_finds_what_kfrc_finds_for_the_same_table(client, done, table):
+    run, state = done
+    assert state["result"]["n_groups"] == 2
+    rows = list(csv.DictReader(io.StringIO(client.get(f"/runs/{run}/files/memberships.csv").text)))
+    expected = KFRC(2, random_state=0).fit(table.drop(columns="who"))
+    found = [[float(row["cluster_0"]), float(row["cluster_1"])] for row in rows]
+    np.testing.assert_allclose(found, expected.memberships_, atol=1e-9)
+
+
+def test_everything_in_one_holds_every_file_as_it_is(client, done):
+    run, state = done
+    packed = client.get(f"/runs/{run}/files/kfrc-results.zip")
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
+        assert sorted(archive.namelist()) == state["result"]["files"]
+        for name in archive.namelist():
+            assert archive.read(name) == client.get(f"/runs/{run}/files/{name}").content
+
+
+def test_files_are_downloads_and_never_shown_by_the_browser(client, done):
+    run, state = done
+    for name in state["result"]["files"]:
+        headers = client.get(f"/runs/{run}/files/{name}").headers
+        assert headers["content-disposition"] == f'attachment; filename="{name}"'
+        assert headers["content-type"] == "application/octet-stream"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+def test_the_report_lives_in_a_sandbox(client, done):
+    answer = client.get(f"/runs/{done[0]}/report")
+    assert answer.headers["content-security-policy"] == REPORT_POLICY
+    sandbox = REPORT_POLICY.split("sandbox ")[1]
+    assert "allow-same-origin" not in sandbox
+    assert "connect-src" not in REPORT_POLICY  # so that the default, nothing, holds
+    assert "<b>table</b>" not in answer.text
+
+
+def test_the_report_tells_no_path_of_this_computer(served, client, done):
+    text = client.get(f"/runs/{done[0]}/report").text + client.get(f"/runs/{done[0]}/files/summary.json").text
+    assert str(served.folder) not in text
+    assert served.folder.name not in text
+
+
+def test_cells_that_a_spreadsheet_would_compute_are_text_in_every_export(client, done):
+    run, state = done
+    for name in state["result"]["files"]:
+        content = client.get(f"/runs/{run}/files/{name}").content
+        if name.endswith(".csv"):
+            for row in csv.reader(io.StringIO(content.decode("utf-8-sig"))):
+                dangerous = [cell for cell in row if cell[:1] in ("=", "@", "+") or cell.startswith("-3+")]
+                assert dangerous == [], name
+        if name.endswith(".xlsx"):
+            import openpyxl
+
+            for sheet in openpyxl.load_workbook(io.BytesIO(content)):
+                assert all(cell.data_type != "f" for line in sheet.iter_rows() for cell in line)
+
+
+def test_what_is_wrong_with_the_table_is_one_sentence(client):
+    state = follow(client, start(client, b"a,b\n1,2\n3,4\n5,6\n7,7\n", clusters=30))
+    assert state["state"] == "failed"
+    assert state["result"]["problem"] == "4 rows are too few for 30 groups."
+
+
+@pytest.mark.parametrize("clusters", [1, 51, "many", -3, 2.5, None, "", "1e3"])
+def test_a_wrong_number_of_groups_is_told_beside_it(client, clusters):
+    table = give(client, as_csv(two_groups(20)))
+    answer = client.post(f"/tables/{table}/runs", json={"clusters": clusters})
+    assert answer.status_code == 422
+    assert answer.json()["where"] == "groups"
+
+
+def test_a_run_that_is_cancelled_ends_at_once_with_its_process(served, client):
+    run = start(client, long_table(), refits=20)
+    wait_for(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
+    group = worker_of(served, run)
+    assert client.delete(f"/runs/{run}").json()["state"] == "cancelled"
+    wait_for(lambda: not is_alive(group), seconds=10)
+    assert client.get(f"/runs/{run}").json()["state"] == "cancelled"
+    assert client.get(f"/runs/{run}/report").status_code == 404
+    assert run not in served.files
+
+
+def worker_of(served, run):
+    """The process that works on a run: the one that has used most of the processor."""
+    psutil = pytest.importorskip("psutil")
+    folder = str(served.folder)
+    workers = [each for each in psutil.process_iter(["cmdline"]) if folder in (each.info["cmdline"] or [])]
+    return max(workers, key=lambda each: sum(each.cpu_times()[:2])).pid
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_process_that_dies_fails_its_run_and_nothing_else(served, client):
+    run = start(client, long_table())
+    wait_for(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
+    os.kill(worker_of(served, run), signal.SIGKILL)
+    state = follow(client, run)
+    assert state["state"] == "failed"
+    assert "memory" in state["result"]["problem"]
+    again = start(client, as_csv(two_groups(20)))
+    assert follow(client, again)["state"] == "done"
+
+
+def test_runs_beyond_the_bound_wait_and_can_be_cancelled(served, client):
+    running = [start(client, long_table()) for _ in range(limits.MAX_RUNNING)]
+    first, second = (start(client, as_csv(two_groups(20))) for _ in range(2))
+    assert client.get(f"/runs/{first}").json()["state"] == "waiting"
+    assert client.get(f"/runs/{second}").json()["ahead"] == 1
+    assert client.delete(f"/runs/{first}").json()["state"] == "cancelled"
+    assert client.get(f"/runs/{second}").json()["ahead"] == 0
+    for run in running:
+        client.delete(f"/runs/{run}")
+    assert follow(client, second)["state"] == "done"
+
+
+class NoWorkers:
+    """Workers that are gone before they begin."""
+
+    def take(self):
+        raise WorkerEndedError
+
+
+def test_a_queue_is_bounded_and_old_results_make_room(tmp_path, monkeypatch):
+    runs = Runs(tmp_path, NoWorkers(), None)
+    upload = Upload("a", "a", tmp_path / "a")
+    try:
+        for _ in range(limits.MAX_KEPT_RUNS + 5):
+            run = runs.add(upload, {})
+            wait_for(lambda run=run: run.state is State.FAILED)
+        assert len(runs._runs) <= limits.MAX_KEPT_RUNS
+        assert upload.users == 0
+        monkeypatch.setattr(limits, "MAX_WAITING", 0)
+        with pytest.raises(PageError, match="waiting already"):
+            runs.add(upload, {})
+    finally:
+        runs.close()
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("PUT", "/"), ("POST", "/"), ("GET", "/tables"), ("GET", "/tables/x"), ("POST", "/runs/x"), ("TRACE", "/")],
+)
+def test_a_method_that_an_address_does_not_know_is_refused(client, method, path):
+    assert client.request(method, path).status_code == 405
+
+
+def test_a_run_that_is_not_known_is_told_in_one_sentence(client):
+    for method, path in (("GET", "/runs/x"), ("DELETE", "/runs/x"), ("GET", "/runs/x/report")):
+        answer = client.request(method, path)
+        assert answer.status_code == 404
+        assert answer.json()["problem"] == "This result is not kept any more: start again."
