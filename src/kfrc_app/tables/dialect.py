@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.margins import trim
 from kfrc_app.tables.numbers import MISSING, Marks, looks_like_number
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
@@ -81,6 +82,8 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
         raise DataError("the file holds nothing but comments: lines that begin with #")
     if n_comments:
         notes.append(f"left out {n_comments} line(s) of comment at the top, which begin with #")
+    text, margins = trim(text)
+    notes.extend(margins)
     separator = _find_separator(_sample(text), marks)
     if separator == " ":
         text = "\n".join(_single_blanks(line) for line in text.split("\n"))

@@ -31,6 +31,7 @@ _WIDE_SHARE = 0.6
 _NARROW = 3  # columns up to which a line of names must be complete
 _MAX_EXPLANATIONS = 3  # lines below the names that may hold units, questions or codes
 _LOOKED_AT = 200  # rows that tell whether a column holds values
+_LONGEST_VALUE = 60  # characters of a number or a date
 _SHOWN = 3  # cells or lines in a note
 _PROSE = re.compile(
     r"^\W*(?:sources?|notes?|quellen?|anmerkung|hinweis|fuente|nota|remarques?|legende?)\b|^[*†‡]|\S\s\S", re.I
@@ -64,8 +65,8 @@ def is_value(cell: Any) -> bool:
     if not isinstance(cell, str):
         return isinstance(cell, (int, float, date, time, timedelta))
     text = cell.strip()
-    if not text or text in MISSING:
-        return False
+    if len(text) > _LONGEST_VALUE or text in MISSING or not any(map(str.isdigit, text)):
+        return text.lower() in ("true", "false")
     if looks_like_number(text) or undress(pa.array([text, "1"])) or undress(pa.array([text])):
         return True
     found = read_dates([text])
@@ -101,8 +102,7 @@ def find_header(rows: Sequence[Row]) -> int:
     usual = _usual(fills)
     if usual < 2:
         return next((k for k, fill in enumerate(fills) if fill), 0)
-    needed = usual if usual <= _NARROW else math.ceil(_WIDE_SHARE * usual)
-    wide = [k for k, row in enumerate(rows[:SEARCHED]) if fills[k] + _has_corner(row, usual) >= needed]
+    wide = [k for k, row in enumerate(rows[:SEARCHED]) if _may_be_names(row, fills[k], usual)]
     if not wide:
         return next(k for k, fill in enumerate(fills) if fill)
     first = wide[0]
@@ -110,18 +110,25 @@ def find_header(rows: Sequence[Row]) -> int:
         for k in wide[1:]:
             if fills[k - 1] == 0 and _are_names(rows[k]) and len(rows) - k > k:
                 return k
+    if fills[first] < usual:  # such as "author", "Ann" above a table of three
+        full = next((k for k in wide if fills[k] >= usual), first)
+        if fills[full - 1] == 0 and _are_names(rows[full]):
+            return full
     return first
+
+
+def _may_be_names(row: Row, fill: int, usual: int) -> bool:
+    """Whether a line has about as many cells as most lines have."""
+    if usual > _NARROW:
+        return fill >= math.ceil(_WIDE_SHARE * usual)
+    has_corner = len(row) > 1 and is_blank(row[0]) and not is_blank(row[1])  # above the names of rows
+    return fill >= usual or (fill == usual - 1 and (has_corner or (fill > 1 and _are_names(row))))
 
 
 def _usual(fills: Sequence[int]) -> int:
     """How many cells most lines have; the larger number if two are as frequent."""
     counts = Counter(fill for fill in fills if fill > 1) or Counter(fill for fill in fills if fill)
     return max(counts, key=lambda fill: (counts[fill], fill), default=0)
-
-
-def _has_corner(row: Row, usual: int) -> bool:
-    """Whether only the field above the names of rows is blank."""
-    return bool(row) and is_blank(row[0]) and n_filled(row) == usual - 1 > 1
 
 
 def _are_names(row: Row) -> bool:
@@ -148,7 +155,10 @@ def count_explanations(rows: Sequence[Row], width: int) -> int:
     >>> count_explanations([["Ann", "absent"], ["Bob", "5"], ["Cy", "6"]], 2)
     0
     """
-    for count in range(min(_MAX_EXPLANATIONS, len(rows) - 2), 0, -1):
+    most = min(_MAX_EXPLANATIONS, len(rows) - 2)
+    # Most tables end here: a line that explains holds no value at all.
+    most = next((k for k, row in enumerate(rows[: max(most, 0)]) if any(map(is_value, row))), most)
+    for count in range(most, 0, -1):
         below = rows[count : count + _LOOKED_AT]
         measured = [j for j in range(width) if _holds_values(below, j)]
         if all(_explains(row, measured) for row in rows[:count]):

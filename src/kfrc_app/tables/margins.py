@@ -1,0 +1,159 @@
+"""Lines of a text file above and below its table: titles, dates of a report, sources. They are left out and told."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from kfrc_app.tables.columns import counted
+from kfrc_app.tables.layout import SEARCHED, count_remarks, find_header, is_name, is_value, n_filled, told
+
+_SEPARATORS = ("\t", ";", "|", ",")  # the comma last: between the others it is a mark within numbers
+_SAMPLE_SIZE = 200_000  # characters
+_EVEN_SHARE = 0.9
+"""Share of the lines of a table that have the same number of fields; remarks below it have others."""
+
+_YEAR = re.compile("(?:1[89]|20)[0-9]{2}")
+_TAIL_LINES = 30  # lines at the end among which remarks are looked for
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The first lines of a text, cut at one separator.
+
+    Attributes
+    ----------
+    separator : str
+    records : list of list of str
+        Blank lines among them.
+    ends : list of int
+        Where each ends in the text.
+    width : int
+        How many fields most of them have.
+    start : int
+        The first line of the table.
+    share : float
+        Of the lines below it, that have this width.
+    """
+
+    separator: str
+    records: list[list[str]]
+    ends: list[int]
+    width: int
+    start: int
+    share: float
+
+
+def trim(text: str) -> tuple[str, list[str]]:
+    r"""A text without the lines around its table, and notes of them.
+
+    Parameters
+    ----------
+    text : str
+        With plain line ends.
+
+    Returns
+    -------
+    str
+    list of str
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.margins import trim
+    >>> trim("Report of May\n\nname;a;b\nx;1;2\ny;3;4\nz;5;6\n\nSource: us\n")[0]
+    'name;a;b\nx;1;2\ny;3;4\nz;5;6\n'
+    """
+    samples = (sample for separator in _SEPARATORS if separator in text for sample in _cut(text, separator))
+    best = next((sample for sample in samples if sample.share >= _EVEN_SHARE), None)
+    if best is None or (best.separator == "," and _is_lined_up(text)):
+        return text, []
+    notes = []
+    titles = [record for record in best.records[: best.start] if n_filled(record)]
+    if titles and _is_start(best):
+        notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
+        text = text[best.ends[best.start - 1] :]
+    kept, remarks = _without_remarks(text, best)
+    if remarks:
+        notes.append(f"left out {counted(remarks, 'line')} below the table: {told(remarks)}")
+    return kept, notes
+
+
+def _cut(text: str, separator: str) -> list[_Sample]:
+    lines = io.StringIO(text[:_SAMPLE_SIZE])
+    records, ends = [], []
+    try:
+        for record in csv.reader(iter(lines.readline, ""), delimiter=separator, skipinitialspace=True):
+            records.append(record)
+            ends.append(lines.tell())
+            if len(records) == 2 * SEARCHED:
+                break
+    except csv.Error:
+        return []
+    if len(text) > _SAMPLE_SIZE and len(records) < 2 * SEARCHED:
+        records, ends = records[:-1], ends[:-1]  # the last one may be cut off
+    filled = [record for record in records if n_filled(record)]
+    if len(filled) < 3 or any('"' in field for record in records for field in record):
+        return []
+    start = find_header(records)
+    below = [len(record) for record in records[start + 1 :] if n_filled(record)]
+    if not below:
+        return []
+    width, count = Counter(below).most_common(1)[0]
+    start -= _lacks_corner(records, start)
+    n_remarks = sum(n == 1 for n in below[-_TAIL_LINES:]) if len(below) > 3 else 0
+    if width < 2:
+        return []
+    return [_Sample(separator, records, ends, width, start, count / max(len(below) - n_remarks, 1))]
+
+
+def _lacks_corner(records: list[list[str]], start: int) -> bool:
+    """Whether the line before the first one is the header of rows that have a name more than it."""
+    if not start:
+        return False
+    above, first = records[start - 1], records[start]
+    return len(above) == len(first) - 1 and all(map(is_name, above)) and any(map(is_value, first))
+
+
+def _is_start(sample: _Sample) -> bool:
+    """Whether a table begins below other lines, rather than a column of which some cells hold the separator."""
+    first, rows = sample.records[sample.start], sample.records[sample.start + 1 :]
+    are_names = all(is_name(cell) or not cell.strip() or _YEAR.fullmatch(cell.strip()) for cell in first)
+    if sample.width == 2:
+        return are_names and any(is_value(cell) for row in rows for cell in row)
+    return are_names or sample.separator != ","
+
+
+def _is_lined_up(text: str) -> bool:
+    """Whether spaces separate columns, in all lines from the first on."""
+    found = _cut(re.sub(" +", " ", text[:_SAMPLE_SIZE]), " ")
+    return bool(found) and found[0].start == 0 and found[0].share >= _EVEN_SHARE
+
+
+def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]]]:
+    lines = text.rstrip("\n").split("\n")[-_TAIL_LINES:] if len(text) < _SAMPLE_SIZE else _last_lines(text)
+    if '"' in "".join(lines[-3:]) and "".join(lines).count('"') % 2:
+        return text, []
+    records = [_fields(line, sample) for line in lines]
+    n_lines = count_remarks(records, sample.width)
+    if not n_lines or n_lines >= len(records) - 1:
+        return text, []
+    cut = records[len(records) - n_lines :]
+    size = sum(len(line) + 1 for line in lines[len(lines) - n_lines :])
+    return text.rstrip("\n")[: 1 - size or None].rstrip("\n") + "\n", [record for record in cut if n_filled(record)]
+
+
+def _last_lines(text: str) -> list[str]:
+    return text.rstrip("\n")[-_SAMPLE_SIZE:].split("\n")[1:][-_TAIL_LINES:]
+
+
+def _fields(line: str, sample: _Sample) -> list[str]:
+    """Fields of a line; one of prose is a single field, also if it holds the separator."""
+    try:
+        fields = next(csv.reader([line], delimiter=sample.separator, skipinitialspace=True), [])
+    except csv.Error:
+        return [line]
+    prose = len(fields) != sample.width and n_filled(fields) > 0 and is_name(fields[0]) and " " in line.strip()
+    return [line] if prose and not any(map(is_value, fields)) else fields
