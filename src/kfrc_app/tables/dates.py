@@ -11,21 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfrc_app.tables.months import month_number
+
 _TIME = (
-    r"(?:[T ]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>[.,]\d+)?)?"
-    r"\s*(?P<zone>Z|[+-]\d{2}:?\d{2})?)?$"
+    r"(?:(?:T|,? |:)\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>[.,]\d+)?)?"
+    r"\s*(?P<half>[aApP]\.?[mM]\.?)?\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?\s?[+-]\d{1,2}(?::?\d{2})?)?)?$"
 )
+_WEEKDAY = r"(?:[A-Za-z]{2,9}\.?,? )?"
 _ISO = re.compile(rf"^(?P<year>\d{{4}})(?P<mark>[-/.])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}}){_TIME}")
 _ISO_MONTH = re.compile(r"^(?P<year>\d{4})-(?P<month>\d{2})$")
 _COMPACT = re.compile(r"^(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})$")
-_PARTS = re.compile(rf"^(?P<first>\d{{1,2}})(?P<mark>[-/.])(?P<other>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}){_TIME}")
-_NAMED = re.compile(rf"^(?P<day>\d{{1,2}})\.?[ -](?P<name>[A-Za-z]{{3,9}})\.?[ -](?P<year>\d{{4}}){_TIME}")
-_NAMED_FIRST = re.compile(rf"^(?P<name>[A-Za-z]{{3,9}})\.? (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_TIME}")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
+_YEAR = r"(?P<year>\d{4}|\d{2})"
+_PARTS = re.compile(rf"^(?P<first>\d{{1,2}})(?P<mark>[-/.])(?P<other>\d{{1,2}})(?P=mark){_YEAR}{_TIME}")
+_NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
+_NAMED = re.compile(
+    rf"^{_WEEKDAY}(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th)?[ -]?(?:de |of )?{_NAME}[ -]?(?:de )?{_YEAR}{_TIME}"
 )
-_LAST_MONTH = 12
+_NAMED_FIRST = re.compile(rf"^{_WEEKDAY}{_NAME} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? {_YEAR}{_TIME}")
+_NAMED_MONTH = re.compile(rf"^{_NAME}[ -](?P<year>\d{{4}})$")
+_LAST_MONTH, _LAST_DAY, _NOON = 12, 31, 12
+PIVOT = 30
+"""Years of two digits from which on they belong to the last century, as in spreadsheets: 29 is 2029, 30 is 1930."""
+
 UNIT = "datetime64[us]"
 """How dates are held: microseconds reach beyond the years that sentinels such as 9999-12-31 name."""
 
@@ -51,9 +58,11 @@ def read_dates(
 ) -> NDArray[Any] | NotDates:
     """Turn texts into dates.
 
-    Accepted are ``2020-01-31``, ``2020/01/31``, ``31.1.2020``, ``31 Jan 2020`` and ``January 31, 2020``, also with a
-    time, and ``2020-01``. In ``03/04/2020`` and ``03-04-2020`` day and month can be told apart only if one of the cells
-    has a number above 12 in one of the two places. Times with a zone become universal time.
+    Accepted are ``2020-01-31``, ``2020/01/31``, ``31.1.2020``, ``31.1.20``, ``31 Jan 2020``, ``31JAN2020`` and
+    ``January 31, 2020``, also with a time, and ``2020-01`` and ``Jan 2020``. In ``03/04/2020`` and ``03-04-2020`` day
+    and month can be told apart only if one of the cells has a number above 12 in one of the two places. ``20/04/03``
+    may begin with a year: it does not if there are more different numbers at the beginning than at the end. Times with
+    a zone become universal time.
 
     Parameters
     ----------
@@ -86,7 +95,7 @@ def read_dates(
     for cell in cells:
         try:
             date = read(cell.strip())
-        except ValueError:  # the 30th of February
+        except (ValueError, OverflowError):  # the 30th of February
             date = None
         if date is None:
             return NotDates(cell)
@@ -94,15 +103,42 @@ def read_dates(
     return np.array(dates, dtype=UNIT)
 
 
+def has_short_years(cells: Sequence[str]) -> bool:
+    """Whether some of the dates have years of two digits, so that their century was guessed.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.dates import has_short_years
+    >>> has_short_years(["31.1.20"]), has_short_years(["31.1.2020", "2020-01-31"])
+    (True, False)
+    """
+    return any(_has_short_year(_match(cell.strip())) for cell in cells)
+
+
+def _match(cell: str) -> re.Match[str] | None:
+    return _PARTS.match(cell) or _NAMED.match(cell) or _NAMED_FIRST.match(cell)
+
+
+def _has_short_year(found: re.Match[str] | None) -> bool:
+    return found is not None and len(found["year"]) == 2
+
+
 def _find_day_first(cells: Sequence[str]) -> bool | NotDates:
     """Whether days stand before months in cells such as 13/4/2020; with dots they always do."""
     parts = [found for found in (_PARTS.match(cell.strip()) for cell in cells) if found and found["mark"] != "."]
     if not parts:
         return True
+    if any(int(found["first"]) > _LAST_DAY for found in parts):
+        return NotDates(parts[0].string)
     is_day = [(int(found["first"]) > _LAST_MONTH, int(found["other"]) > _LAST_MONTH) for found in parts]
     first, other = any(day for day, _ in is_day), any(day for _, day in is_day)
     if first and other:
         return NotDates(parts[[day for day, _ in is_day].index(True)].string)
+    if all(map(_has_short_year, parts)) and not other:
+        # Years have fewer different values than days: 24/03/12 and 24/05/17 begin with them.
+        starts, ends = ({found[name] for found in parts} for name in ("first", "year"))
+        if len(ends) > len(starts) or (len(ends) == len(starts) and first):
+            return NotDates(parts[0].string, doubtful=True)
     return first if first or other else NotDates(parts[0].string, doubtful=True)
 
 
@@ -118,24 +154,29 @@ def _reader(day_first: bool, *, compact: bool) -> Callable[[str], datetime | Non
             if not day_first and found["mark"] != ".":
                 day, month = month, day
             return _date(found.groupdict(), month, day)
-        found = _NAMED.match(cell) or _NAMED_FIRST.match(cell)
-        month = 0 if found is None else _month(found["name"].lower())
-        return _date(found.groupdict(), month, int(found["day"])) if found is not None and month else None
+        found = _NAMED.match(cell) or _NAMED_FIRST.match(cell) or _NAMED_MONTH.match(cell)
+        month = 0 if found is None else month_number(found["name"])
+        if found is None or not month:
+            return None
+        parts = found.groupdict()
+        return _date(parts, month, int(parts.get("day") or 1))
 
     return read
 
 
 def _date(parts: dict[str, str | None], month: int, day: int) -> datetime:
     hour, minute, second = (int(parts.get(name) or 0) for name in ("hour", "minute", "second"))
+    half = (parts.get("half") or "").lower()
+    if half:
+        if not 1 <= hour <= _NOON:
+            raise ValueError(f"{hour} {half} is no hour")
+        hour = hour % _NOON + (_NOON if half.startswith("p") else 0)
     fraction = float("0" + (parts.get("part") or ".0").replace(",", "."))
-    date = datetime(int(parts["year"] or 0), month, day, hour, minute, second, int(1e6 * fraction), tzinfo=UTC)
-    zone = parts.get("zone") or "Z"
-    if zone != "Z":
-        sign = -1 if zone[0] == "-" else 1
-        date -= sign * timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
+    written = parts["year"] or "0"
+    year = int(written) if len(written) > 2 else int(written) + (1900 if int(written) >= PIVOT else 2000)
+    date = datetime(year, month, day, hour, minute, second, int(1e6 * fraction), tzinfo=UTC)
+    zone = re.search(r"([+-])(\d{1,2}):?(\d{2})?$", parts.get("zone") or "")
+    if zone:
+        sign = -1 if zone[1] == "-" else 1
+        date -= sign * timedelta(hours=int(zone[2]), minutes=int(zone[3] or 0))
     return date.replace(tzinfo=None)
-
-
-def _month(name: str) -> int:
-    """The number of a month by its English name or the beginning of it; 0 if it is none."""
-    return next((k + 1 for k, month in enumerate(_MONTHS) if month.startswith(name)), 0)

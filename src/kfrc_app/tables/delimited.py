@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
+from kfrc_app.tables.aside import without_lines_aside
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, quoted, refuse_repeated
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
@@ -171,7 +172,7 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
             )
         if records.named_rows:
             _refuse_doubtful_row_names(records, dialect, marks)
-        names, columns = _names(records), records.columns
+        names, columns = _names(records), without_lines_aside(records.columns, notes)
         nameless = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if name and not field]
         if nameless:
             notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless[::-1])}")

@@ -218,6 +218,13 @@ def told(rows: Sequence[Row]) -> str:
     return quoted(cells, _SHOWN)
 
 
+def told_explanations(rows: Sequence[Row]) -> str:
+    """A note of lines below the names that are left out."""
+    if len(rows) == 1:
+        return f"the line below the names of the columns explains them and is left out: {told(rows)}"
+    return f"the {len(rows)} lines below the names of the columns explain them and are left out: {told(rows)}"
+
+
 def refuse_second_table(rows: Sequence[Row], width: int) -> None:
     """Stop if another line of names follows a blank line.
 

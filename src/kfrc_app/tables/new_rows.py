@@ -10,12 +10,13 @@ import pandas as pd
 
 from kfrc_app.tables import levels
 from kfrc_app.tables.columns import Columns, DataError, Numbers, counted, quoted
+from kfrc_app.tables.date_columns import as_dates
 from kfrc_app.tables.kinds import Kind, Wish
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.rows import Missing, treat_missing
 from kfrc_app.tables.survey import named, names_of_new_rows, row_ids
 from kfrc_app.tables.table import Table, load, refuse_infinite
-from kfrc_app.tables.understanding import as_dates, kind_of, text_cells
+from kfrc_app.tables.understanding import kind_of, text_cells
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kfrc_app.tables.columns import Columns, DataError
+from kfrc_app.tables.date_columns import dated
 from kfrc_app.tables.dates import NotDates, read_dates
 from kfrc_app.tables.kinds import Kind
 from kfrc_app.tables.numbers import looks_like_number
-from kfrc_app.tables.understanding import dated, kind_of
+from kfrc_app.tables.understanding import kind_of
 
 EXACT_DIGITS = 15
 """Digits up to which a number in floating point is the one that was written; spreadsheets keep as many."""

@@ -23,6 +23,7 @@ from kfrc_app.tables.layout import (
     n_filled,
     refuse_second_table,
     told,
+    told_explanations,
 )
 from kfrc_app.tables.numbers import MISSING, Marks
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
@@ -240,11 +241,7 @@ def _without_surroundings(rows: Grid, width: int, notes: list[str]) -> Grid:
     """Rows without units and questions above them, remarks and totals below, and blank lines between them."""
     explaining = count_explanations(rows, width)
     if explaining:
-        one = explaining == 1
-        notes.append(
-            f"the {'line' if one else f'{explaining} lines'} below the names of the columns "
-            f"{'explains' if one else 'explain'} them and {'is' if one else 'are'} left out: {told(rows[:explaining])}"
-        )
+        notes.append(told_explanations(rows[:explaining]))
     rows = rows[explaining:]
     remarks = count_remarks(rows, width)
     rows, below = (rows[:-remarks], rows[-remarks:]) if remarks else (rows, [])

@@ -75,6 +75,11 @@ def count_totals(rows: Sequence[Row], width: int) -> tuple[int, list[str]]:
     return count, [f"the row{'s' if plural else ''} {words} at the end {verb} left out"]
 
 
+def is_called_total(row: Row) -> bool:
+    """Whether the first text in a row is a word for a total."""
+    return _label(row) is not None
+
+
 def _label(row: Row) -> str | None:
     """What a row is called, if that is a word for a total: the first text in it."""
     text = next((cell for cell in row if isinstance(cell, str) and not is_blank(cell)), "")

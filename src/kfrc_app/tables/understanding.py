@@ -12,9 +12,10 @@ import pandas as pd
 from kfrc.typing import FloatArray
 from kfrc_app.tables import levels
 from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, counted, quoted, shortened
-from kfrc_app.tables.dates import NotDates, read_dates
+from kfrc_app.tables.date_columns import as_dates, date_question, dated
+from kfrc_app.tables.dates import PIVOT, NotDates, has_short_years, read_dates
 from kfrc_app.tables.guess import LABEL_NAMES, are_levels, kind_of_numbers, repeat_often
-from kfrc_app.tables.kinds import DAY_FIRST, Kind, Wish, written
+from kfrc_app.tables.kinds import Kind, Wish, written
 from kfrc_app.tables.numbers import MISSING_WORDS, is_value
 
 _MAX_TYPED = 20  # levels that are written out in a command
@@ -44,6 +45,8 @@ class Understanding:
         Those of digits that are read as text for their leading zeros.
     blank_words : dict of str to dict of str to int
         Words that are taken for blanks in a column of text, and in how many cells they stand.
+    short_years : list of str
+        Those of dates with years of two digits.
     decimal : str or None
         The decimal mark of the file; None if that has no meaning.
     refused : dict of str to str
@@ -63,6 +66,7 @@ class Understanding:
     single: dict[str, pd.Series[Any]] = field(default_factory=dict)
     codes: list[str] = field(default_factory=list)
     blank_words: dict[str, dict[str, int]] = field(default_factory=dict)
+    short_years: list[str] = field(default_factory=list)
     decimal: str | None = None
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -140,8 +144,12 @@ class Understanding:
                 hint = f" (known groups? {compare}, {use} clusters by them)"
             notes.append(f"left out {counted(self.text, 'column')} of text: {quoted(self.text)}{hint}")
         for name, cell in self.doubtful.items():
-            notes.append(f"column '{name}' is left out: {_date_question(name, cell)}")
+            notes.append(f"column '{name}' is left out: {date_question(name, cell)}")
         notes.extend(f"column '{name}' is left out: {reason}" for name, reason in self.spoiled.items())
+        if self.short_years:
+            notes.append(
+                f"years of two digits are read as {1900 + PIVOT} to {1999 + PIVOT} in {quoted(self.short_years)}"
+            )
         if self.empty:
             notes.append(f"left out {counted(self.empty, 'column')} without any value: {quoted(self.empty)}")
         if self.single:
@@ -289,6 +297,8 @@ def _guess_text(found: Understanding, name: str, text: NotNumbers | None = None)
     named_as_label = name.lower() in LABEL_NAMES and not found.demanded
     if not isinstance(dates, NotDates):
         found.keep(name, dated(written_dates, dates), guessed=True)
+        if has_short_years(written_dates.levels):
+            found.short_years.append(name)
     elif dates.doubtful:
         found.doubtful[name] = dates.cell
     elif text is not None and 2 * text.n_text <= text.n_known and not repeat_often(cells):
@@ -347,37 +357,6 @@ def _blank_words(columns: Columns, name: str, wish: Wish) -> dict[str, int]:
     return {word: int((cells.codes == cells.levels.index(word)).sum()) for word in words}
 
 
-def as_dates(columns: Columns, name: str, day_first: bool | None = None) -> pd.Series[Any]:
-    """A column as dates.
-
-    Raises
-    ------
-    DataError
-        If a cell is no date, or can be read in two ways.
-    """
-    cells = columns.encoded(name)
-    dates = read_dates(cells.levels, day_first=day_first, compact=True)
-    if not isinstance(dates, NotDates):
-        return dated(cells, dates)
-    if dates.doubtful:
-        raise DataError(f"column '{name}': {_date_question(name, dates.cell)}")
-    raise DataError(
-        f"column '{name}' cannot be read as dates: it has '{shortened(dates.cell)}' in row {cells.row_of(dates.cell)}"
-    )
-
-
-def dated(cells: Encoded, dates: Any) -> pd.Series[Any]:
-    """Dates of the rows from those of the different cells."""
-    return pd.Series(np.append(dates, np.datetime64("NaT", "us"))[cells.codes])
-
-
-def _date_question(name: str, cell: str) -> str:
-    answers = " or ".join(f"--types '{name}=date:{order}'" for order in DAY_FIRST)
-    return (
-        f"does the day or the month stand first in '{shortened(cell)}'? Nothing else in the column tells: add {answers}"
-    )
-
-
 def _extent(series: pd.Series[Any]) -> str:
     """What there is in a column: its levels, or its first and last day."""
     if kind_of(series) is Kind.DATE:
@@ -403,6 +382,6 @@ def _refuse_unusable(found: Understanding) -> None:
     for name, reason in found.spoiled.items():
         raise DataError(f"column '{name}': {reason}")
     for name, cell in found.doubtful.items():
-        raise DataError(f"column '{name}': {_date_question(name, cell)}")
+        raise DataError(f"column '{name}': {date_question(name, cell)}")
     for name in found.empty:
         raise DataError(f"column '{name}' has no value at all: leave it out")

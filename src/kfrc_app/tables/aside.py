@@ -1,0 +1,45 @@
+"""Lines of a text file that have the width of its table but are no rows: units, questions, totals, blank ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kfrc_app.tables.layout import count_explanations, n_filled, told_explanations
+from kfrc_app.tables.totals import count_totals, is_called_total
+
+_LOOKED_AT = 204  # records at the top that tell whether the first of them are units
+
+
+def without_lines_aside(columns: list[Any], notes: list[str]) -> list[Any]:
+    """Columns without the cells of lines that are no rows.
+
+    Parameters
+    ----------
+    columns : list of Arrow arrays of strings
+        One or more; all of the same length.
+    notes : list of str
+        Added to.
+
+    Returns
+    -------
+    list of Arrow arrays of strings
+    """
+    first = _rows(columns, 0, _LOOKED_AT)
+    start = count_explanations(first, len(columns))
+    if start:
+        notes.append(told_explanations(first[:start]))
+    end = n_rows = len(columns[0])
+    if len(columns) > 1:
+        while end > start and not n_filled(_rows(columns, end - 1, 1)[0]):
+            end -= 1
+    if end < n_rows:
+        notes.append(f"left out {n_rows - end} blank line(s) at the end")
+    if end > start and is_called_total(_rows(columns, end - 1, 1)[0]):
+        totals, said = count_totals(_rows(columns, start, end - start), len(columns))
+        notes.extend(said)
+        end -= totals
+    return columns if (start, end) == (0, n_rows) else [column.slice(start, end - start) for column in columns]
+
+
+def _rows(columns: list[Any], start: int, count: int) -> list[tuple[str, ...]]:
+    return list(zip(*(column.slice(start, count).to_pylist() for column in columns), strict=True))

@@ -1,0 +1,46 @@
+"""Columns of dates: every cell a date, or the question which of two readings is meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from kfrc_app.tables.columns import Columns, DataError, Encoded, shortened
+from kfrc_app.tables.dates import NotDates, has_short_years, read_dates
+from kfrc_app.tables.kinds import DAY_FIRST
+
+
+def as_dates(columns: Columns, name: str, day_first: bool | None = None) -> pd.Series[Any]:
+    """A column as dates.
+
+    Raises
+    ------
+    DataError
+        If a cell is no date, or can be read in two ways.
+    """
+    cells = columns.encoded(name)
+    dates = read_dates(cells.levels, day_first=day_first, compact=True)
+    if not isinstance(dates, NotDates):
+        return dated(cells, dates)
+    if dates.doubtful:
+        raise DataError(f"column '{name}': {date_question(name, dates.cell)}")
+    raise DataError(
+        f"column '{name}' cannot be read as dates: it has '{shortened(dates.cell)}' in row {cells.row_of(dates.cell)}"
+    )
+
+
+def dated(cells: Encoded, dates: Any) -> pd.Series[Any]:
+    """Dates of the rows from those of the different cells."""
+    return pd.Series(np.append(dates, np.datetime64("NaT", "us"))[cells.codes])
+
+
+def date_question(name: str, cell: str) -> str:
+    """Ask for the order of day and month, with what to type."""
+    answers = " or ".join(f"--types '{name}=date:{order}'" for order in DAY_FIRST)
+    year = "; if the year does, write it with four digits" if has_short_years([cell]) else ""
+    return (
+        f"does the day or the month stand first in '{shortened(cell)}'? Nothing else in the column tells: add "
+        f"{answers}{year}"
+    )
