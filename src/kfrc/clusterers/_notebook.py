@@ -14,6 +14,9 @@ _MAX_GROUPS = 12
 """Groups that are listed: more of them push the rest out of sight."""
 
 _MAX_COLUMNS = 5
+_LEAST_SHARE = 0.005
+"""Share below which a column is not listed: it would be written as 0 %."""
+
 _MAX_NAME = 48
 """Letters of a name: a cell of a notebook is narrow."""
 
@@ -22,23 +25,26 @@ _CLEAR = 0.9
 
 # Inherited colors and see-through grays: the same on the light and dark pages of every notebook.
 _STYLE = """
-.kfrc-glance{font:13px/1.45 system-ui,sans-serif;max-width:44em;margin:0 0 .6em;padding:.7em .9em;border-radius:6px;
+.kfrc-glance{font:13px/1.45 system-ui,sans-serif;max-width:62em;margin:0 0 .6em;padding:.7em .9em;border-radius:6px;
 border:1px solid rgba(128,128,128,.45);color:inherit;background:transparent;overflow-wrap:anywhere}
-.kfrc-glance p{margin:.15em 0}.kfrc-glance .kfrc-title{font-size:15px;font-weight:600}
-.kfrc-glance .kfrc-parts{display:flex;flex-wrap:wrap;gap:.6em 2.2em;margin:.5em 0}
-.kfrc-glance table{border-collapse:collapse;border:0;margin:0;font-size:inherit;color:inherit;background:transparent}
-.kfrc-glance caption{text-align:left;caption-side:top;padding:0 0 .15em;color:inherit;opacity:.75;font-size:12px}
-.kfrc-glance tr,.kfrc-glance th,.kfrc-glance td{background:transparent;color:inherit;border:0;
+& p{margin:.15em 0}
+& .kfrc-title{font-size:15px;font-weight:600}
+& .kfrc-parts{display:flex;flex-wrap:wrap;gap:.8em 2.6em;margin:.5em 0}
+& table{border-collapse:collapse;border:0;margin:0;table-layout:auto;font-size:inherit;color:inherit;
+background:transparent}
+& caption{text-align:left;caption-side:top;padding:0 0 .15em;color:inherit;opacity:.75;font-size:12px}
+& tr,& tbody tr:nth-child(n),& th,& td{background:transparent;color:inherit;border:0;
 padding:.08em .9em .08em 0;text-align:left;font-weight:400;vertical-align:middle;white-space:normal}
-.kfrc-glance .kfrc-number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.kfrc-glance .kfrc-bar{width:7em;min-width:4em}
-.kfrc-glance .kfrc-bar div{height:.75em;border-radius:2px;background:#3d8fd1;min-width:2px}
-.kfrc-glance .kfrc-warn{border-left:4px solid #d9822b;padding-left:.6em}
-.kfrc-glance .kfrc-hint{opacity:.75;font-size:12px}
-.kfrc-glance code{font-family:ui-monospace,monospace;font-size:12px;color:inherit;background:rgba(128,128,128,.16);
+& .kfrc-number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+& .kfrc-group{white-space:nowrap}
+& thead .kfrc-number{white-space:normal;overflow-wrap:normal;vertical-align:bottom}
+& .kfrc-bar{width:7em;min-width:3em}
+& .kfrc-bar div{height:.75em;border-radius:2px;background:#3d8fd1;min-width:2px;print-color-adjust:exact}
+& .kfrc-warn{border-left:4px solid #d9822b;padding-left:.6em}
+& .kfrc-hint{opacity:.75;font-size:12px}
+& code{font-family:ui-monospace,monospace;font-size:12px;color:inherit;background:rgba(128,128,128,.16);
 padding:.05em .3em;border-radius:3px}
-@media print{.kfrc-glance .kfrc-bar div{print-color-adjust:exact}}
-"""
+""".replace("&", ".kfrc-glance" * 3)  # three times, so that rules of the notebook for tables do not win
 
 
 def glance(model: Any) -> str:
@@ -128,7 +134,7 @@ def _sizes(memberships: FloatArray) -> str:
     sizes = np.bincount(labels, minlength=n_groups)
     means = np.bincount(labels, largest, minlength=n_groups) / np.maximum(sizes, 1)
     rows = "".join(
-        f'<tr><th scope="row">group {i}</th>{_bar(sizes[i] / max(int(sizes.max()), 1))}'
+        f'<tr><th scope="row" class="kfrc-group">group {i}</th>{_bar(sizes[i] / max(int(sizes.max()), 1))}'
         f'<td class="kfrc-number">{sizes[i]:,}</td><td class="kfrc-number">{100 * sizes[i] / n_rows:.0f} %</td>'
         f'<td class="kfrc-number">{f"{means[i]:.2f}" if sizes[i] else "–"}</td></tr>'
         for i in range(min(n_groups, _MAX_GROUPS))
@@ -145,10 +151,11 @@ def _sizes(memberships: FloatArray) -> str:
 def _columns(model: Any) -> str:
     """The columns that tell the groups apart, the most important first."""
     shares = column_shares(model) if model.memberships_.shape[1] > 1 else None
-    if shares is None or len(shares) == 0 or not shares.max() > 0:
+    if shares is None or len(shares) == 0 or not shares.max() >= _LEAST_SHARE:
         return ""
     names = getattr(model, "feature_names_in_", None)
-    order = np.argsort(-shares, kind="stable")[:_MAX_COLUMNS].tolist()
+    order = np.argsort(-shares, kind="stable")[:_MAX_COLUMNS]
+    order = order[shares[order] >= _LEAST_SHARE].tolist()
     rows = "".join(
         f'<tr><th scope="row">{_name(f"x{j}" if names is None else names[j])}</th>{_bar(shares[j] / shares.max())}'
         f'<td class="kfrc-number">{100 * shares[j]:.0f} %</td></tr>'
