@@ -188,7 +188,11 @@ def assess(
         if is_table or (weights is not None and not pairwise):
             table = _typed(model, _safe_indexing(data, rows), None if weights is None else weights[rows])
         else:
-            table = _coordinates(model, data[np.ix_(rows, rows)]) if pairwise else data[rows]
+            table = (
+                principal_coordinates(data[np.ix_(rows, rows)], squared=isinstance(model, FuzzyClusterer))
+                if pairwise
+                else data[rows]
+            )
         p_value = float(one_group_test(table, random_state=seed, n_jobs=n_jobs).p_value)
     blank = _blank(model)
     refits = []
@@ -376,16 +380,13 @@ def _row_shares(reference: _Reference, comparisons: Iterable[_Comparison]) -> Fl
     return shares
 
 
-def _coordinates(model: Any, matrix: FloatArray) -> FloatArray:
+def principal_coordinates(matrix: FloatArray, *, squared: bool = True) -> FloatArray:
     """Leading principal coordinates of a matrix of kernel values or of dissimilarities.
 
     Dissimilarities have a diagonal of zeros, kernel values have not. Those of this library are squared distances, those
     of scikit-learn are distances.
     """
-    if np.any(np.diag(matrix) != 0):
-        gram = matrix
-    else:
-        gram = -0.5 * (matrix if isinstance(model, FuzzyClusterer) else np.square(matrix))
+    gram = matrix if np.any(np.diag(matrix) != 0) else -0.5 * (matrix if squared else np.square(matrix))
     values, vectors = largest_pairs(double_center(symmetrize(gram)), MAX_COORDINATES)
     leading = np.argsort(-values)[:MAX_COORDINATES]
     leading = leading[values[leading] > EIGENVALUE_FLOOR * max(values.max(), 0.0)]

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kfrc import FANNY, FCM, FRC, KFRC, NERFCM, RFCM, UniformCollapseWarning
-from kfrc.confidence import PLACED_PER_ROW, SHARE_OF_ROWS, _coordinates, assess
+from kfrc.confidence import PLACED_PER_ROW, SHARE_OF_ROWS, assess, principal_coordinates
 from strategies import CLUSTERERS
 
 QUICK = {KFRC: KFRC.paper(3, optimizer="lbfgs", n_starts=1), FANNY: FANNY(3, m=1.5)}
@@ -288,7 +288,6 @@ def test_other_rows_and_matrices_that_are_not_square_are_refused(X):
 @pytest.mark.parametrize("kind", ["squared", "plain", "gram"])
 def test_principal_coordinates_have_the_distances_of_the_matrix(X, kind):
     matrix = {"squared": cdist(X, X, "sqeuclidean"), "plain": cdist(X, X), "gram": X @ X.T}[kind]
-    model = AgglomerativeClustering(metric="precomputed") if kind == "plain" else FRC(metric="precomputed")
-    Y = _coordinates(model, matrix)
+    Y = principal_coordinates(matrix, squared=kind != "plain")
     assert Y.shape == X.shape
     assert_allclose(cdist(Y, Y), cdist(X, X), atol=1e-9)

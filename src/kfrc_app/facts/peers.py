@@ -1,4 +1,4 @@
-"""Methods of other packages for tables with levels, beside those of the library where the packages are installed."""
+"""Methods of other packages beside those of the library: of scikit-learn, and of others where they are installed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.cluster import KMeans
+from sklearn.mixture import GaussianMixture
 
 from kfrc.typing import FloatArray
 from kfrc_app.facts.encoding import standardized
@@ -37,12 +39,15 @@ class Peer:
         What it makes of the table.
     memberships : callable
         From a typed table, the number of clusters, a seed and weights; of shape (n_samples, n_clusters).
+    for_numbers : bool
+        Whether it stands beside the others for tables of complete numbers, too.
     """
 
     name: str
     package: str
     treatment: str
     memberships: Memberships
+    for_numbers: bool = False
 
 
 def k_prototypes(data: pd.DataFrame, n_clusters: int, seed: int | None, weights: FloatArray | None) -> FloatArray:
@@ -80,12 +85,36 @@ def latent_classes(data: pd.DataFrame, n_clusters: int, seed: int | None, weight
     return np.asarray(mixture.fit(table, sample_weight=weights).predict_proba(table), dtype=np.float64)
 
 
+def k_means(data: pd.DataFrame, n_clusters: int, seed: int | None, weights: FloatArray | None) -> FloatArray:
+    """K-means of scikit-learn, on standardized columns, one per level."""
+    Z = standardized(data, weights).to_numpy()
+    labels = KMeans(n_clusters, n_init=N_INIT, random_state=seed).fit(Z, sample_weight=weights).labels_
+    return np.eye(n_clusters)[np.asarray(labels, dtype=np.intp)]
+
+
+def gaussian_mixture(data: pd.DataFrame, n_clusters: int, seed: int | None, weights: FloatArray | None) -> FloatArray:
+    """Gaussian mixture of scikit-learn, on standardized columns, one per level; weights must be whole numbers."""
+    Z = standardized(data, weights).to_numpy()
+    copies = Z
+    if weights is not None:
+        if (weights % 1 != 0).any():
+            raise ValueError("it takes no weights with fractions")
+        copies = np.repeat(Z, weights.astype(np.intp), axis=0)
+    mixture = GaussianMixture(n_clusters, n_init=N_INIT, random_state=seed).fit(copies)
+    return np.asarray(mixture.predict_proba(Z), dtype=np.float64)
+
+
+ENCODED = "standardized, one column per level, means for blanks"
+"""What a method that needs numbers sees of a table."""
+
 PEERS = (
+    Peer("KMeans (scikit-learn)", "sklearn", ENCODED, k_means, for_numbers=True),
+    Peer("GaussianMixture (scikit-learn)", "sklearn", ENCODED, gaussian_mixture, for_numbers=True),
     Peer("latent classes (StepMix)", "stepmix", "as it is", latent_classes),
     Peer("k-prototypes (kmodes)", "kmodes", "a blank level is a level, other blanks are means", k_prototypes),
 )
 
 
 def installed_peers() -> tuple[Peer, ...]:
-    """The methods whose packages are there."""
+    """The methods whose packages are there; scikit-learn always is."""
     return tuple(peer for peer in PEERS if find_spec(peer.package) is not None)

@@ -28,7 +28,7 @@ def test_methods_are_those_that_the_library_exports():
 def test_every_method_finds_clear_clusters(table):
     data, labels = table
     for result in compare_methods(data, 3, labels=labels):
-        assert result.status in ("converged", "max_iter"), result
+        assert result.status in ("converged", "max_iter", "done"), result
         assert result.adjusted_rand > 0.9, result
         assert 0 <= result.uniformity <= 1
         assert result.fuzzy_silhouette > 0.5
@@ -48,6 +48,7 @@ def test_a_method_that_fails_does_not_stop_the_others(table, monkeypatch):
 
     monkeypatch.setattr(FRC, "fit", fail)
     monkeypatch.setattr(comparison, "methods", lambda: (KFRC, FRC))
+    monkeypatch.setattr(comparison, "installed_peers", tuple)
     ours, failed = compare_methods(table[0], 3)
     assert ours.status == "converged"
     assert (failed.status, failed.notes) == ("failed", ("cannot be done",))
@@ -57,6 +58,7 @@ def test_a_method_that_fails_does_not_stop_the_others(table, monkeypatch):
 def test_silhouettes_of_many_rows_are_sampled(table, monkeypatch):
     monkeypatch.setattr(comparison, "MAX_SILHOUETTE_ROWS", 30)
     monkeypatch.setattr(comparison, "methods", lambda: (FRC,))
+    monkeypatch.setattr(comparison, "installed_peers", tuple)
     (result,) = compare_methods(table[0], 3)
     assert result.fuzzy_silhouette > 0.5
 
@@ -65,7 +67,7 @@ def test_methods_are_announced_and_prepared(table, monkeypatch):
     monkeypatch.setattr(comparison, "methods", lambda: (FRC,))
     seen = []
     compare_methods(table[0], 3, observe=seen.append, prepare=lambda model: model.set_params(n_init=1))
-    assert seen == ["FRC"]
+    assert seen == ["FRC", "KMeans (scikit-learn)", "GaussianMixture (scikit-learn)"]
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def mixed():
 def test_mixed_tables_are_given_to_each_method_as_it_takes_them(mixed):
     data, labels = mixed
     for result in compare_methods(data, 2, labels=labels):
-        assert result.status in ("converged", "max_iter"), result
+        assert result.status in ("converged", "max_iter", "done"), result
         assert result.adjusted_rand > 0.8, result
         assert result.fuzzy_silhouette > 0.3
     treatments = {result.method: result.treatment for result in compare_methods(data, 2)}
@@ -117,7 +119,7 @@ def test_methods_of_other_packages_come_last_if_they_are_installed(mixed, monkey
     _, theirs = compare_methods(data, 2, labels=labels)
     assert (theirs.method, theirs.status, theirs.adjusted_rand) == ("another (package)", "done", 1.0)
     assert comparison.n_compared(data) == 2
-    assert len(compare_methods(data[["x", "y"]].fillna(0.0), 2)) == 1
+    assert len(compare_methods(data[["x", "y"]].fillna(0.0), 2)) == 1  # it is not made for complete numbers
 
 
 @pytest.mark.parametrize("kind", ["raises", "returns NaN"])
