@@ -8,14 +8,30 @@ import numpy as np
 
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.confidence import Confidence
+from kfrc_app.facts.groups import GROUP, PART
 from kfrc_app.facts.text import count, listing, number
 from kfrc_app.facts.verdicts import AGAIN, CHANCE, FOUND_AGAIN, existence, grade
 
 N_UNSTABLE_ROWS = 10
 """Rows that are listed, those that stay in their cluster least often."""
 
+_LEAST_TOLD = 0.01
+"""Share below which tables are told as fewer than one in a hundred."""
+
 STABLE, DOUBTFUL, DISSOLVED = (found.word for found in AGAIN)
 UNTESTED, COLLAPSED, NO_GROUPS = "untested", "collapsed", "no groups"
+
+
+def in_a_hundred(share: float) -> str:
+    """A share of tables, in words that begin a sentence.
+
+    Examples
+    --------
+    >>> from kfrc_app.facts.confidence import in_a_hundred
+    >>> in_a_hundred(0.017), in_a_hundred(0.002), in_a_hundred(0.43)
+    ('About 2 in 100', 'Fewer than 1 in 100', 'About 43 in 100')
+    """
+    return f"About {100 * share:.0f} in 100" if share >= _LEAST_TOLD else "Fewer than 1 in 100"
 
 
 @dataclass(frozen=True)
@@ -87,25 +103,69 @@ class Trust:
         """What each cluster is called."""
         return tuple(grade(similarity, AGAIN) for similarity in self.clusters)
 
+    @property
+    def noun(self) -> str:
+        """What a cluster may be called: a part, where there is no sign of more than one group."""
+        return PART if self.verdict == NO_GROUPS else GROUP
+
     def title(self, source: str = "") -> str:
         """The first thing that is said: groups are claimed only where they exist beyond chance and are found again."""
         where = f" in {source}" if source else ""
-        clusters = count(self.n_clusters, "cluster")
-        again = f"found again in {self.n_found_again} of {count(self.n_refits, 'refit')}"
+        cut = f"{source}, cut into" if source else "Cut into"
         if self.verdict == COLLAPSED:
-            return f"Nothing was found{where}: all memberships are 1/{self.n_clusters}"
+            return f"Nothing was found{where}"
         if self.verdict == NO_GROUPS:
             return f"No sign of more than one group{where}"
-        if self.verdict == UNTESTED:
-            return f"{clusters}{where}, not fitted again"
-        if self.existence is None:
-            return f"{clusters}{where}, {again}"
+        if self.verdict == UNTESTED or self.existence is None:
+            return f"{cut} {count(self.n_clusters, GROUP)}"
         if self.n_clusters == 1:
-            return f"Signs of more than one group{where}, taken as one cluster"
+            return f"Signs of more than one group{where}, taken as one"
         if self.verdict == DISSOLVED:
-            return f"More than one group{where}, but hardly these {self.n_clusters}: {again}"
-        groups = f"{self.n_clusters} groups{where}, {again}"
+            return f"More than one group{where}, but hardly these {self.n_clusters}"
+        groups = f"{self.n_clusters} groups{where}"
         return groups if self.verdict == STABLE else f"Perhaps {groups}"
+
+    @property
+    def plain_sentences(self) -> tuple[str, ...]:
+        """What is known, in words that need no statistics; the first is the most important."""
+        if self.collapsed:
+            return (
+                f"Every row belongs to all {self.n_clusters} groups alike: with these settings nothing is told apart. The "
+                "appendix says why, and what to do.",
+            )
+        if self.n_refits == 0:
+            return (
+                "The analysis was not repeated on other rows. Whether groups exist, and whether other rows would lead "
+                "to the same ones, is not known.",
+            )
+        return tuple(sentence for sentence in (self._plain_existence, self._plain_repetitions) if sentence)
+
+    @property
+    def _plain_existence(self) -> str:
+        if self.existence is None:
+            return "Whether there is more than one group was not tested."
+        how_many = in_a_hundred(self.existence)
+        if self.existence <= CHANCE:
+            return f"{how_many} tables with a single group look as grouped as this one: groups exist beyond chance."
+        looks = f"{how_many} tables with a single group look as grouped as this one: no sign of more than one group."
+        if self.n_clusters == 1:
+            return looks
+        cut = f"Treat the {self.n_clusters} {PART}s as a way to cut the data, not as groups that exist"
+        if self.partition is not None and self.partition >= FOUND_AGAIN:
+            return f"{looks} {cut}, although the same cut comes out again: one group can be cut in the same place each time."
+        return f"{looks} {cut}."
+
+    @property
+    def _plain_repetitions(self) -> str:
+        if self.n_clusters == 1:
+            return ""
+        rows = f"{self.n_rows:,} of {count(self.n_all_rows, 'row')}"
+        times = count(self.n_found_again, "time") if self.n_found_again else "not once"
+        only = "only " if 0 < self.n_found_again < self.n_refits / 2 else ""
+        return (
+            f"The whole analysis was repeated {count(self.n_refits, 'time')}, each time on {rows}: "
+            f"much the same {self.noun}s came out {only}{times}."
+        )
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from kfrc import __version__
 from kfrc_app.facts.agreement import Agreement
 from kfrc_app.facts.choice import Choice, CountChoice
 from kfrc_app.facts.confidence import Trust
-from kfrc_app.facts.summary import Facts
+from kfrc_app.facts.collection import Facts
 from kfrc_app.facts.table import TableColumn, TableFacts
 from kfrc_app.facts.text import plain
 from kfrc_app.facts.verdicts import HIGH, LOW

@@ -41,11 +41,18 @@ def blank_is_level(model: Any) -> bool:
     return bool(getattr(model, "missing", None) == Missing.LEVEL)
 
 
-def check_shapes(model: FuzzyClusterer, data: pd.DataFrame, ids: Sequence[str], labels: Labels | None) -> None:
+def check_shapes(
+    model: FuzzyClusterer,
+    data: pd.DataFrame,
+    ids: Sequence[str],
+    labels: Labels | None,
+    aside: pd.DataFrame | None = None,
+) -> None:
     """Refuse data that a model was not fitted on."""
     n_rows, n_columns = len(model.memberships_), int(model.n_features_in_)
     fitted = f"but the model was fitted on data of shape {(n_rows, n_columns)}"
-    for what, length in (("data", len(data)), ("ids", len(ids)), ("labels", n_rows if labels is None else len(labels))):
+    for what, found in (("data", data), ("ids", ids), ("labels", labels), ("aside", aside)):
+        length = n_rows if found is None else len(found)
         if length != n_rows:
             raise ValueError(f"{what} has {length} rows, {fitted}")
     if data.shape[1] != n_columns:

@@ -109,6 +109,14 @@ class Importance:
         """The columns that contribute clearly more than an equal share."""
         return tuple(column for column in self.used if stands_out(column.contribution, len(self.used)))
 
+    @cached_property
+    def by_cluster(self) -> tuple[tuple[float, ...], ...]:
+        """For every column its shares in what sets each cluster apart; over the columns they sum to one per cluster."""
+        parts = np.array([column.by_cluster for column in self.columns], dtype=np.float64)
+        totals = parts.sum(axis=0)
+        own = np.where(totals > 0, parts / np.where(totals > 0, totals, 1.0), 0.0)
+        return tuple(map(tuple, own.tolist()))
+
     @property
     def alike(self) -> bool:
         """Whether all columns in use contribute alike, and there are several."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kfrc.typing import FloatArray
-from kfrc_app.facts.profiles import Profiles, Trait, strongest
+from kfrc_app.facts.profiles import SHORT_NAME, Profiles, Trait, strongest
 from kfrc_app.facts.table import TableColumn, as_numbers
 from kfrc_app.facts.text import clean, isolate, percent
 from kfrc_app.facts.verdicts import NOTABLE_DIFFERENCE
@@ -71,14 +71,20 @@ class LevelShares:
             return None
         share = percent(self.shares[cluster, level])
         words = f"{isolate(self.column.name)} {isolate(clean(self.column.levels[level], 40))} ({share})"
-        return Trait(float(excess[level]), words)
+        name, own = (clean(text, SHORT_NAME) for text in (self.column.name, self.column.levels[level]))
+        return Trait(float(excess[level]), words, self.column.name, f"{isolate(name)}: {isolate(own)}")
+
+
+def traits(profiles: Profiles | None, levels: Sequence[LevelShares], cluster: int) -> list[Trait]:
+    """In what a cluster stands out: where it is high or low, and which levels it has more than others."""
+    found = [] if profiles is None else profiles.traits(cluster)
+    own = [column.trait(cluster) for column in levels if column.column.kind is Kind.NOMINAL]
+    return [*found, *(trait for trait in own if trait is not None)]
 
 
 def description(profiles: Profiles | None, levels: Sequence[LevelShares], cluster: int) -> str:
-    """In what a cluster stands out, in words: where it is high or low, and which levels it has more than others."""
-    found = [] if profiles is None else profiles.traits(cluster)
-    traits = [column.trait(cluster) for column in levels if column.column.kind is Kind.NOMINAL]
-    return strongest([*found, *(trait for trait in traits if trait is not None)])
+    """The same in words, the strongest three."""
+    return strongest(traits(profiles, levels, cluster))
 
 
 def level_shares(

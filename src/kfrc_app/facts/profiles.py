@@ -9,13 +9,16 @@ import numpy as np
 
 from kfrc.typing import FloatArray
 from kfrc_app.facts.table import TableColumn
-from kfrc_app.facts.text import isolate
+from kfrc_app.facts.text import clean, isolate
 from kfrc_app.facts.verdicts import side
 
 _MAD_TO_SD = 1.4826
 """Median absolute deviation to standard deviation, for the normal distribution."""
 
 _IQR_TO_SD = 1 / 1.349
+
+SHORT_NAME = 32
+"""Letters of a column or a level in the name of a group."""
 
 UNREMARKABLE = "close to the overall medians"
 """What is said of a cluster that stands out in nothing."""
@@ -30,10 +33,17 @@ class Trait:
     strength : float
         In standard deviations of the column.
     words : str
+        "high alcohol", or "color red (85 %)".
+    column : str
+        Name of the column.
+    short : str
+        The same in as few words as a name needs: "high alcohol", or "color: red".
     """
 
     strength: float
     words: str
+    column: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,12 @@ class Profiles:
         """In which columns a cluster is high or low."""
         differences = np.nan_to_num(self.differences[cluster]).tolist()
         return [
-            Trait(abs(difference), f"{side(difference)} {isolate(name)}")
+            Trait(
+                abs(difference),
+                f"{side(difference)} {isolate(name)}",
+                name,
+                f"{side(difference)} {isolate(clean(name, SHORT_NAME))}",
+            )
             for name, difference in zip(self.names, differences, strict=True)
             if side(difference)
         ]
@@ -77,9 +92,14 @@ class Profiles:
         return strongest(self.traits(cluster), limit)
 
 
+def by_strength(traits: Sequence[Trait]) -> list[Trait]:
+    """The strongest first."""
+    return sorted(traits, key=lambda trait: -trait.strength)
+
+
 def strongest(traits: Sequence[Trait], limit: int = 3) -> str:
     """The strongest traits in words."""
-    shown = sorted(traits, key=lambda trait: -trait.strength)[:limit]
+    shown = by_strength(traits)[:limit]
     return ", ".join(trait.words for trait in shown) or UNREMARKABLE
 
 
@@ -138,18 +158,43 @@ def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
     >>> weighted_medians(np.array([[1.0], [2.0], [9.0]]), np.array([[1.0, 0.1], [1.0, 0.1], [1.0, 0.8]])).ravel()
     array([2., 9.])
     """
-    medians = np.full((weights.shape[1], X.shape[1]), np.nan)
-    for j in range(X.shape[1]):
-        known = np.flatnonzero(~np.isnan(X[:, j]))
-        if len(known) == 0:
-            continue
-        order = known[np.argsort(X[known, j], kind="stable")]
-        below = np.cumsum(weights[order], axis=0)
-        totals = below[-1]
+    columns = [weighted_quantiles(X[:, j], weights, (0.5,))[:, 0] for j in range(X.shape[1])]
+    return np.column_stack(columns) if columns else np.empty((weights.shape[1], 0))
+
+
+def weighted_quantiles(x: FloatArray, weights: FloatArray, shares: Sequence[float]) -> FloatArray:
+    """Smallest value whose weight from below reaches a share of the total, per column of weights.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_samples,)
+        NaN where nothing is known.
+    weights : ndarray of shape (n_samples, n_groups)
+    shares : sequence of float
+
+    Returns
+    -------
+    ndarray of shape (n_groups, n_shares)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc_app.facts.profiles import weighted_quantiles
+    >>> weighted_quantiles(np.array([4.0, 1.0, 2.0, 3.0]), np.ones((4, 1)), (0.25, 0.5, 0.75))
+    array([[1., 2., 3.]])
+    """
+    found = np.full((weights.shape[1], len(shares)), np.nan)
+    known = np.flatnonzero(~np.isnan(x))
+    if len(known) == 0:
+        return found
+    order = known[np.argsort(x[known], kind="stable")]
+    below = np.cumsum(weights[order], axis=0)
+    totals = below[-1]
+    for k, share in enumerate(shares):
         # Rounding of the running sum must not push an exact half past its row.
-        reached = below >= 0.5 * totals * (1.0 - 1e-12)
-        medians[:, j] = np.where(totals > 0, X[order[reached.argmax(axis=0)], j], np.nan)
-    return medians
+        reached = below >= share * totals * (1.0 - 1e-12)
+        found[:, k] = np.where(totals > 0, x[order[reached.argmax(axis=0)]], np.nan)
+    return found
 
 
 def robust_scale(X: FloatArray) -> FloatArray:

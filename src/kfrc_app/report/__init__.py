@@ -3,6 +3,5 @@
 from kfrc_app.facts import summarize
 from kfrc_app.report.html import render_html
 from kfrc_app.report.of_model import Report, report_on
-from kfrc_app.report.sentences import headline
 
-__all__ = ["Report", "headline", "render_html", "report_on", "summarize"]
+__all__ = ["Report", "render_html", "report_on", "summarize"]

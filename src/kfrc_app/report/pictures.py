@@ -23,17 +23,17 @@ def picture_data(facts: Facts) -> dict[str, Any]:
     Parameters
     ----------
     facts : Facts
-        Of a :class:`kfrc.KFRC`.
 
     Returns
     -------
     dict
-        ``clusters`` (``name``, ``color``), ``points`` and ``path`` (or None); memberships are in thousandths.
+        ``clusters`` (``letter``, ``name``, ``color``), ``points`` and ``path`` (or None); memberships are in thousandths.
     """
     colors = cluster_colors(facts.n_clusters)
     return {
         "clusters": [
-            {"name": cluster.name, "color": color} for cluster, color in zip(facts.clusters, colors, strict=True)
+            {"letter": group.letter, "name": group.name, "color": color}
+            for group, color in zip(facts.groups, colors, strict=True)
         ],
         "points": _points(facts),
         "path": _path(facts),
@@ -41,7 +41,6 @@ def picture_data(facts: Facts) -> dict[str, Any]:
 
 
 def _points(facts: Facts) -> dict[str, Any]:
-    assert facts.sphere is not None
     rows, clusters = facts.shown, facts.model.labels_[facts.shown]
     U = facts.model.memberships_[rows]
     known = None if facts.labels is None else is_known(facts.labels)
@@ -50,7 +49,7 @@ def _points(facts: Facts) -> dict[str, Any]:
         "labels": None
         if facts.labels is None or known is None
         else [clean(facts.labels[j]) if known[j] else None for j in rows.tolist()],
-        "xyz": facts.sphere.round(3).tolist(),
+        "xyz": None if facts.sphere is None else facts.sphere.round(3).tolist(),
         "memberships": _thousandths(U),
         "order": np.lexsort((-U.max(axis=1), clusters)).tolist(),
         "counts": np.bincount(clusters, minlength=facts.n_clusters).tolist(),

@@ -1,4 +1,4 @@
-"""The facts in sentences: what was found and found again, whether it can collapse, and what speaks against it."""
+"""The facts of the appendix in sentences: whether it can collapse, and how settings were chosen."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from kfrc_app.facts import Facts
 from kfrc_app.facts.choice import Choice, CountChoice
-from kfrc_app.facts.confidence import COLLAPSED, DISSOLVED, DOUBTFUL, NO_GROUPS, STABLE, UNTESTED
-from kfrc_app.facts.importance import Importance
 from kfrc_app.facts.reliability import Reliability
 from kfrc_app.facts.stability import Stability
 from kfrc_app.facts.text import count, isolate, listing, number, words
@@ -37,17 +35,6 @@ _WITH_LEVELS = ", and each with its own shares of the levels"
 """What is added where clusters are described by numbers and by levels."""
 
 
-_TONES = {
-    STABLE: "plain",
-    DOUBTFUL: "limited",
-    UNTESTED: "limited",
-    DISSOLVED: "bad",
-    NO_GROUPS: "bad",
-    COLLAPSED: "bad",
-}
-"""How loud the top of the report is, by the verdict."""
-
-
 _COUNT_REASONS = {
     "no groups": "Tables of a single group look as grouped as this one: there is no sign of more than one group.",
     "density": "The rows crowd in {chosen} places, of other shapes than mixtures assume: a density says more of them.",
@@ -56,30 +43,6 @@ _COUNT_REASONS = {
     "separated": "The evidence speaks for more, but then two of the clusters would not be separated: one cut in two.",
 }
 """Why a number of clusters was taken, see ``KFRC.cluster_count_reason_``."""
-
-
-@dataclass(frozen=True)
-class Headline:
-    """The top of the report.
-
-    Attributes
-    ----------
-    sentence : str
-        What was found; groups are claimed only where refits and the test of existence support it.
-    verdict : str
-        That of :class:`kfrc_app.facts.confidence.Trust`.
-    tone : {"plain", "limited", "bad"}
-    lead : str
-        The most important thing that is known.
-    points : tuple of str
-        What explains it.
-    """
-
-    sentence: str
-    verdict: str
-    tone: str
-    lead: str
-    points: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -97,34 +60,6 @@ class CollapseOutlook:
     sentence: str
     verdict: str
     reason: str
-
-
-def headline(facts: Facts) -> Headline:
-    """One sentence that says what was found and whether refits found it again, and a few that explain it.
-
-    Parameters
-    ----------
-    facts : Facts
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from kfrc import KFRC
-    >>> from kfrc_app.facts import summarize
-    >>> from kfrc_app.report import headline
-    >>> X = load_iris().data
-    >>> headline(summarize(KFRC(3, level=1.0, random_state=0).fit(X), X)).sentence
-    '3 clusters, not fitted again'
-    """
-    trust = facts.trust
-    points = (_memberships(facts), "" if trust.collapsed else _columns(facts.importance), *_doubts(facts))
-    return Headline(
-        sentence=trust.title(facts.source_name),
-        verdict=trust.verdict,
-        tone=_TONES[trust.verdict],
-        lead=trust.sentences[0],
-        points=tuple(sentence for sentence in points if sentence),
-    )
 
 
 def collapse_outlook(facts: Facts) -> CollapseOutlook:
@@ -169,29 +104,6 @@ def _outlook(facts: Facts, stability: Stability) -> tuple[str, str]:
     return "limited", f"they may collapse: the fuzzifier {number(m)} is above the critical {number(critical, 3)}"
 
 
-def _memberships(facts: Facts) -> str:
-    if facts.n_clusters == 1 or facts.fit.collapsed:
-        return ""
-    n_high, n_low = facts.largest_memberships.n_high, facts.largest_memberships.n_low
-    high = f"In {n_high:,} of {count(facts.n_rows, 'row')} the largest membership is {HIGH:g} or more"
-    low = f"in {n_low:,} it is below {LOW:g}"
-    how = "" if facts.fit.is_posterior else f" How large memberships are depends on m, here {number(facts.fit.m, 3)}."
-    return f"{high}, {low}.{how}"
-
-
-def _columns(importance: Importance | None) -> str:
-    if importance is None or len(importance.used) < 2:
-        return ""
-    if importance.alike:
-        return f"{importance.summary[0].upper()}{importance.summary[1:]}."
-    shown = importance.used[:3]
-    share = sum(column.contribution for column in shown)
-    return (
-        f"The clusters differ most in {listing([f'“{isolate(column.name)}”' for column in shown])}: together "
-        f"{100 * share:.0f} % of what tells the clusters apart."
-    )
-
-
 def _stability(stability: Stability) -> str:
     if stability.threshold <= 0:
         return ""
@@ -210,16 +122,6 @@ def _stability(stability: Stability) -> str:
         f"The leading eigenvalue {leading} stays below the threshold {threshold}: with these bandwidths all "
         f"memberships may become equal from a fuzzifier of m* = {number(stability.critical_m, 3)} on."
     )
-
-
-def _doubts(facts: Facts) -> list[str]:
-    """What speaks against believing an automatic choice."""
-    doubts = []
-    if facts.choice is not None and facts.choice.tie:
-        doubts.append(facts.choice.tie)
-    if facts.cluster_count is not None and facts.cluster_count.chosen == 1:
-        doubts.append(count_sentences(facts.cluster_count)[-1])
-    return doubts
 
 
 def choice_introduction(choice: Choice) -> str:
@@ -262,19 +164,27 @@ def count_sentences(found: CountChoice) -> list[str]:
     return [taken, _COUNT_REASONS[found.reason].format(chosen=chosen, most=found.most_evidence)]
 
 
-def reliability_sentences(reliability: Reliability) -> list[str]:
-    """Whether memberships are fuzzier or crisper than the judge's probabilities, and what the labels say."""
+def reliability_sentences(reliability: Reliability, from_typed: bool = False) -> list[str]:
+    """Whether memberships are fuzzier or crisper than the judge's probabilities, and what the labels say.
+
+    Parameters
+    ----------
+    reliability : Reliability
+    from_typed : bool
+        Whether the fit was asked for by a typed command, so that its options are named instead of Python's.
+    """
+    option = "--memberships posterior" if from_typed else "memberships=“posterior”"
     membership, probability = reliability.mean_membership, reliability.mean_probability
     if probability is None:
         sentences = [
-            "The memberships of this report are the judge’s probabilities (memberships=“posterior”), so there is "
+            f"The memberships of this report are the judge’s probabilities ({option}), so there is "
             "nothing to compare between the two."
         ]
     else:
         sentences = [
             f"On average the largest membership is {membership:.2f}, and the judge gives that cluster a probability of "
             f"{probability:.2f}: the memberships are {fuzziness(membership, probability)} the judge’s probabilities.",
-            "memberships=“posterior” gives the judge’s probabilities as memberships.",
+            f"{option} gives the judge’s probabilities as memberships.",
         ]
     if reliability.label_share is not None:
         sentences.append(

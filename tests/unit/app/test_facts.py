@@ -552,7 +552,7 @@ def test_the_terminal_and_the_document_compute_nothing_expensive(model, iris, mo
         raise AssertionError("only pictures need this")
 
     for name in EXPENSIVE:
-        monkeypatch.setattr(f"kfrc_app.facts.summary.{name}", refuse)
+        monkeypatch.setattr(f"kfrc_app.facts.collection.{name}", refuse)
     facts = summarize(model, iris, labels=load_iris().target)
     terminal(facts)
     summary_document(facts)

@@ -21,7 +21,7 @@
     for (const i of order) {
       const row = add(tooltip, "div", undefined, "row");
       add(row, "span", undefined, "swatch").style.background = clusters[i].color;
-      add(row, "span", clusters[i].name);
+      add(row, "span", clusters[i].letter + " · " + clusters[i].name, "long");
       add(row, "span", (memberships[i] / 1000).toFixed(2));
     }
     tooltip.hidden = false;
@@ -39,9 +39,11 @@
   window.addEventListener("keydown", (e) => { if (e.key === "Escape") hide(); });
 
   const redraws = [];
-  const sphere = new Sphere(byId("sphere-canvas"), points.xyz, (k, x, y) => pointAt(k, points.memberships[k], x, y));
-  sphere.recolor(points.memberships.map(blend));
-  redraws.push(() => sphere.draw());
+  if (points.xyz) {
+    const sphere = new Sphere(byId("sphere-canvas"), points.xyz, (k, x, y) => pointAt(k, points.memberships[k], x, y));
+    sphere.recolor(points.memberships.map(blend));
+    redraws.push(() => sphere.draw());
+  }
 
   /* One pixel column per row of the data, stretched to the width. */
   function image(canvas, columns, rows, paint) {
@@ -88,9 +90,11 @@
       context.fillRect(starts[i] / points.order.length * width - 1, 0, 2, height);
     }
   }
-  hoverColumns(heat, points.order.length, (j, x, y) => pointAt(points.order[j], points.memberships[points.order[j]], x, y));
-  new ResizeObserver(drawHeat).observe(heat);
-  redraws.push(drawHeat);
+  if (heat) {
+    hoverColumns(heat, points.order.length, (j, x, y) => pointAt(points.order[j], points.memberships[points.order[j]], x, y));
+    new ResizeObserver(drawHeat).observe(heat);
+    redraws.push(drawHeat);
+  }
 
   if (path) {
     const slider = byId("m-slider"), band = byId("band-canvas"), cursor = byId("m-cursor");
@@ -135,5 +139,7 @@
     slider.value = path.fitted;
     update();
   }
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraws.forEach((draw) => draw()));
+  for (const media of ["(prefers-color-scheme: dark)", "print"]) {
+    window.matchMedia(media).addEventListener("change", () => redraws.forEach((draw) => draw()));
+  }
 })();
