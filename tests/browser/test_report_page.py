@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from kfrc import KFRC
-from kfrc_app.report import headline, render_html, summarize
+from kfrc_app.report import render_html, summarize
 from kfrc_app.report.pictures import picture_data
 
 pytestmark = pytest.mark.browser
@@ -82,7 +82,7 @@ def test_opens_without_errors_and_without_requests(page, report):
     urls = requests(page)
     assert [url for url in urls if not url.startswith("data:")] == [report[0].as_uri()]
     assert page.get_log("browser") == []
-    assert page.find_element("id", "headline").text == headline(report[1]).sentence
+    assert page.find_element("id", "headline").text == report[1].opening.title
 
 
 def test_slider_changes_picture_and_numbers(page, report):

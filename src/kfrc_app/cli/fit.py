@@ -93,7 +93,7 @@ def fit(
         relations = read_dissimilarities(data, marks=marks, sheet=sheet)
         with progress() as bar:
             facts, files = cluster_dissimilarities(
-                relations, relational, source=data, command=command, bar=bar, n_refits=refits
+                relations, relational, source=data, command=command, bar=bar, with_report=report, n_refits=refits
             )
     else:
         model = KFRC(

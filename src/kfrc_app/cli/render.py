@@ -96,12 +96,10 @@ def table(console: Console, columns: Sequence[tuple[str, str]], rows: Sequence[S
 
 def show_fit(console: Console, facts: Facts) -> None:
     """Print what a fit found."""
-    described = "dissimilarities" if facts.pairwise else count(facts.n_columns, "column")
-    cut = f"cut into {count(facts.n_clusters, 'cluster')}"
-    title(console, f"{facts.source}: {count(facts.n_rows, 'row')}, {described}, {cut}")
+    _show_opening(console, facts)
     if facts.table is not None:
         show_table(console, facts.table)
-    _show_trust(console, facts.trust, facts.source_name)
+    _show_trust(console, facts.trust)
     if facts.importance is not None:
         _show_columns(console, facts.importance, collapsed=facts.fit.collapsed or facts.n_clusters == 1)
     if facts.table is not None and not facts.table.is_plain and not facts.fit.collapsed:
@@ -155,9 +153,34 @@ def show_typical(console: Console, facts: Facts) -> None:
         line(console, "×: how many times the share in all rows", "dim")
 
 
-def _show_trust(console: Console, trust: Trust, source: str) -> None:
+def _show_opening(console: Console, facts: Facts) -> None:
+    """The first sentences, those of the page; then the groups by name."""
+    opening = facts.opening
+    title(console, opening.title)
+    described = "dissimilarities" if facts.pairwise else count(facts.n_columns, "column")
+    line(console, f"{facts.source}: {count(facts.n_rows, 'row')}, {described}", "dim")
+    for k, sentence in enumerate(opening.sentences):
+        line(console, sentence, _TRUST_STYLES.get(opening.verdict, "yellow") if k == 0 else "")
+    if facts.n_clusters > 1 and not facts.fit.collapsed:
+        heading(console, f"{facts.trust.noun.capitalize()}s")
+        table(
+            console,
+            [("", "left"), ("", "left"), ("rows", "right"), ("", "right"), ("typical rows", "left")],
+            [
+                [
+                    f"cluster {group.label}",
+                    group.name,
+                    f"{group.n_rows:,}",
+                    group.percent,
+                    ", ".join(row.id for row in group.rows),
+                ]
+                for group in facts.groups
+            ],
+        )
+
+
+def _show_trust(console: Console, trust: Trust) -> None:
     heading(console, "Can it be trusted?")
-    line(console, f"{trust.title(source)}.", _TRUST_STYLES.get(trust.verdict, "yellow"))
     for sentence in trust.sentences:
         line(console, sentence, bullet="• ")
     if trust.clusters and not trust.collapsed:

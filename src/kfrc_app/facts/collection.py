@@ -28,9 +28,9 @@ from kfrc_app.facts.clusters import (
     largest_memberships,
 )
 from kfrc_app.facts.confidence import Trust, trust_facts
-from kfrc_app.facts.fit import Fit, fit_facts, remarks
 from kfrc_app.facts.crossings import Crossing, Crossings, cross_labels, crossings
 from kfrc_app.facts.distributions import Distribution, distribution
+from kfrc_app.facts.fit import Fit, fit_facts, remarks
 from kfrc_app.facts.fitted import blank_is_level
 from kfrc_app.facts.geometry import fitted_gram, fitted_space, sample_rows, sphere_coordinates
 from kfrc_app.facts.groups import Group
@@ -134,6 +134,11 @@ class Facts:
         return tuple(str(name) for name in self.data.columns)
 
     @cached_property
+    def positions(self) -> dict[str, int]:
+        """Where the columns are, by name."""
+        return {name: j for j, name in enumerate(self.names)}
+
+    @cached_property
     def table(self) -> TableFacts | None:
         """Types of the columns, gaps and weights; None for a matrix of dissimilarities or kernel values."""
         return None if self.pairwise else table_facts(self.data, self.weights)
@@ -223,11 +228,10 @@ class Facts:
         """How the main columns are spread in the clusters; shares of levels for those that have levels."""
         if self.table is None:
             return ()
-        by_name = {name: j for j, name in enumerate(self.names)}
         with_levels = {shares.column.name: shares for shares in self.levels}
         found: list[Distribution | LevelShares] = []
         for name in self.main_columns:
-            j = by_name[name]
+            j = self.positions[name]
             spread = with_levels.get(name) or distribution(
                 self.table.columns[j], self.X[:, j], self.model.memberships_, self.weights
             )

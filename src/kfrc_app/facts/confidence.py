@@ -111,13 +111,13 @@ class Trust:
     def title(self, source: str = "") -> str:
         """The first thing that is said: groups are claimed only where they exist beyond chance and are found again."""
         where = f" in {source}" if source else ""
-        cut = f"{source}, cut into" if source else "Cut into"
         if self.verdict == COLLAPSED:
             return f"Nothing was found{where}"
         if self.verdict == NO_GROUPS:
             return f"No sign of more than one group{where}"
         if self.verdict == UNTESTED or self.existence is None:
-            return f"{cut} {count(self.n_clusters, GROUP)}"
+            taken = "taken as one group" if self.n_clusters == 1 else f"cut into {self.n_clusters} groups"
+            return f"{source}, {taken}" if source else taken.capitalize()
         if self.n_clusters == 1:
             return f"Signs of more than one group{where}, taken as one"
         if self.verdict == DISSOLVED:
@@ -130,8 +130,8 @@ class Trust:
         """What is known, in words that need no statistics; the first is the most important."""
         if self.collapsed:
             return (
-                f"Every row belongs to all {self.n_clusters} groups alike: with these settings nothing is told apart. The "
-                "appendix says why, and what to do.",
+                f"Every row belongs to all {self.n_clusters} groups alike: with these settings nothing is told apart. "
+                "The appendix says why, and what to do.",
             )
         if self.n_refits == 0:
             return (
@@ -152,7 +152,8 @@ class Trust:
             return looks
         cut = f"Treat the {self.n_clusters} {PART}s as a way to cut the data, not as groups that exist"
         if self.partition is not None and self.partition >= FOUND_AGAIN:
-            return f"{looks} {cut}, although the same cut comes out again: one group can be cut in the same place each time."
+            again = "although the same cut comes out again: one group can be cut in the same place each time"
+            return f"{looks} {cut}, {again}."
         return f"{looks} {cut}."
 
     @property

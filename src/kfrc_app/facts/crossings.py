@@ -102,9 +102,7 @@ class Crossings:
     passed_over: tuple[str, ...]
 
 
-def crossings(
-    aside: pd.DataFrame, labels: IntArray, n_clusters: int, weights: FloatArray | None = None
-) -> Crossings:
+def crossings(aside: pd.DataFrame, labels: IntArray, n_clusters: int, weights: FloatArray | None = None) -> Crossings:
     """Cross columns that were not clustered by with the groups.
 
     Parameters
@@ -165,7 +163,8 @@ def _cross(
     x, mass = values[known], np.column_stack([s[known], groups[known]])
     low, middle, high = weighted_quantiles(x, mass, (0.25, 0.5, 0.75)).T
     quartiles = [
-        f"{column.show(a)} to {column.show(b)}" if np.isfinite(a) else "" for a, b in zip(low[1:], high[1:], strict=True)
+        f"{column.show(a)} to {column.show(b)}" if np.isfinite(a) else ""
+        for a, b in zip(low[1:], high[1:], strict=True)
     ]
     return Crossing(
         column.name,
@@ -178,9 +177,7 @@ def _cross(
     )
 
 
-def _cross_levels(
-    column: TableColumn, codes: IntArray, labels: IntArray, s: FloatArray, n_clusters: int
-) -> Crossing:
+def _cross_levels(column: TableColumn, codes: IntArray, labels: IntArray, s: FloatArray, n_clusters: int) -> Crossing:
     n_levels = len(column.levels)
     counts, mass = np.zeros((n_levels, n_clusters)), np.zeros((n_levels, n_clusters))
     np.add.at(counts, (codes, labels), 1.0)
@@ -227,4 +224,3 @@ def _explained(values: FloatArray, mass: FloatArray) -> float:
     variance = float(mass[:, 0] @ (ranks - means[0]) ** 2)
     between = float(sums[1:] @ (means[1:] - means[0]) ** 2)
     return between / variance if variance > 0 else 0.0
-

@@ -1,4 +1,4 @@
-"""How the values of a column are spread in every group: shares of bins for what has an order, of levels for the rest."""
+"""How the values of a column that have an order are spread in every group: shares of bins, medians, quartiles."""
 
 from __future__ import annotations
 
@@ -107,4 +107,3 @@ def _ends(x: FloatArray) -> tuple[float, float]:
     if inner_high > inner_low and high - low > _WIDEST * (inner_high - inner_low):
         low, high = inner_low, inner_high
     return (low, high) if high > low else (low - 0.5, high + 0.5)
-

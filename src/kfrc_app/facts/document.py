@@ -10,8 +10,9 @@ from typing import Any
 from kfrc import __version__
 from kfrc_app.facts.agreement import Agreement
 from kfrc_app.facts.choice import Choice, CountChoice
-from kfrc_app.facts.confidence import Trust
 from kfrc_app.facts.collection import Facts
+from kfrc_app.facts.confidence import Trust
+from kfrc_app.facts.groups import Group
 from kfrc_app.facts.table import TableColumn, TableFacts
 from kfrc_app.facts.text import plain
 from kfrc_app.facts.verdicts import HIGH, LOW
@@ -60,7 +61,10 @@ def summary_document(facts: Facts) -> dict[str, Any]:
         **asdict(facts.fit),
         "confidence": _confidence(facts.trust, facts.ids),
         "stability": None if facts.stability is None else asdict(facts.stability),
-        "clusters": [asdict(cluster) for cluster in facts.clusters],
+        "title": facts.opening.title,
+        "clusters": [
+            {**asdict(cluster), **_group(group)} for cluster, group in zip(facts.clusters, facts.groups, strict=True)
+        ],
         "largest_memberships": {
             "high_from": HIGH,
             "low_below": LOW,
@@ -93,6 +97,16 @@ def summary_document(facts: Facts) -> dict[str, Any]:
     }
     found: dict[str, Any] = plain(document)
     return found
+
+
+def _group(group: Group) -> dict[str, Any]:
+    """What a cluster is called in the report, its share of the rows, and its most typical rows."""
+    return {
+        "letter": group.letter,
+        "name": group.name,
+        "share": group.share,
+        "typical_rows": [row.id for row in group.rows],
+    }
 
 
 def _table(table: TableFacts) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,7 +115,7 @@ def in_unit_square(coordinates: FloatArray) -> FloatArray:
     return places
 
 
-def _standardized(series: pd.Series) -> FloatArray:  # type: ignore[type-arg]
+def _standardized(series: pd.Series[Any]) -> FloatArray:
     """A column with mean 0 and total variance 1, of shape (k, n_axes): one axis, or one per level; gaps at the mean."""
     values = as_numbers(series)
     known = ~np.isnan(values)

@@ -115,12 +115,11 @@ def _distances(facts: Facts) -> FloatArray:
 
 
 def _typical_values(facts: Facts) -> tuple[IntArray, FloatArray, FloatArray, list[bool]]:
-    """Positions of the profiled columns, medians or most frequent levels, units, and which have levels without order."""
-    by_name = {name: j for j, name in enumerate(facts.names)}
+    """Positions of the profiled columns, medians or most frequent levels, units, and which have no order."""
     positions, centers, units, nominal = [], [], [], []
     if facts.profiles is not None:
         for k, name in enumerate(facts.profiles.names):
-            positions.append(by_name[name])
+            positions.append(facts.positions[name])
             centers.append(facts.profiles.medians[:, k])
             units.append(float(facts.profiles.unit[k]))
             nominal.append(False)
@@ -166,7 +165,7 @@ def _own_columns(facts: Facts, own: Sequence[Trait], cluster: int) -> tuple[OwnC
         column = typical.get(trait.column)
         if column is not None:
             value = column.clusters[cluster].text
-            found.append(OwnColumn(clean(trait.column), trait.short, value, column.overall))
+            found.append(OwnColumn(trait.column, trait.short, value, column.overall))
     return tuple(found)
 
 
@@ -176,9 +175,9 @@ def _beside(own: Sequence[str], main: Sequence[str], n_columns: int) -> tuple[st
 
 
 def _shown(facts: Facts, position: int, names: Sequence[str]) -> ShownRow:
-    by_name = {column.name: (j, column) for j, column in enumerate(facts.table.columns)} if facts.table else {}
     values = []
-    for name in names:
-        j, column = by_name[name]
-        values.append(clean(column.show(float(facts.X[position, j])), _MAX_VALUE))
+    if facts.table is not None:
+        places = [facts.positions[name] for name in names]
+        values = [facts.table.columns[j].show(float(facts.X[position, j])) for j in places]
+    values = [clean(value, _MAX_VALUE) for value in values]
     return ShownRow(position, clean(facts.ids[position]), tuple(values))

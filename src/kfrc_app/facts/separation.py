@@ -40,7 +40,9 @@ def rank_separation(values: FloatArray, memberships: FloatArray, weights: FloatA
     return 2.0 * _difference(ranks[:, None], inside, s)[:, 0]
 
 
-def level_separation(codes: FloatArray, n_levels: int, memberships: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+def level_separation(
+    codes: FloatArray, n_levels: int, memberships: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
     """Share of every level in a group minus its share outside, of shape (n_clusters, n_levels).
 
     Examples

@@ -175,7 +175,8 @@ def _left_out(facts: Facts) -> str:
     if facts.importance is None or not facts.importance.left_out:
         return ""
     names = [column.name for column in facts.importance.left_out]
-    return f"Not used, because {'it does' if len(names) == 1 else 'they do'} not vary or tell nothing apart: {shortened(names)}."
+    verb = "it does" if len(names) == 1 else "they do"
+    return f"Not used, because {verb} not vary or tell nothing apart: {shortened(names)}."
 
 
 def _levels(facts: Facts) -> list[dict[str, Any]]:

@@ -88,7 +88,8 @@ def map_drawing(facts: Facts) -> Markup | None:
 
 def _map_words(facts: Facts) -> str:
     sizes = [f"{group.letter} ({group.percent})" for group in facts.groups]
-    return f"Map of {len(facts.shown):,} rows: alike rows are close together. {facts.trust.noun.capitalize()}s: {listing(sizes)}."
+    noun = facts.trust.noun.capitalize()
+    return f"Map of {len(facts.shown):,} rows: alike rows are close together. {noun}s: {listing(sizes)}."
 
 
 def _dots(x: FloatArray, y: FloatArray) -> str:
@@ -159,7 +160,11 @@ def _strips(spread: Distribution, groups: Sequence[Group], colors: Sequence[str]
                 title, color, _LEFT, floor, steps, floor
             )
         )
-        parts.append(Markup('<line class="floor" x1="{:.0f}" x2="{:.0f}" y1="{y}" y2="{y}"/>').format(_LEFT, _WIDTH, y=f"{floor:.1f}"))
+        parts.append(
+            Markup('<line class="floor" x1="{:.0f}" x2="{:.0f}" y1="{y}" y2="{y}"/>').format(
+                _LEFT, _WIDTH, y=f"{floor:.1f}"
+            )
+        )
         if np.isfinite(spread.medians[i]):
             at = place(float(spread.medians[i]))
             parts.append(
@@ -169,16 +174,21 @@ def _strips(spread: Distribution, groups: Sequence[Group], colors: Sequence[str]
             )
         parts.append(Markup('<text class="name" x="0" y="{:.1f}">{}</text></g>').format(floor - 3.0, group.letter))
     at = place(spread.median)
-    parts.append(Markup('<line class="overall" x1="{x}" x2="{x}" y1="0" y2="{:.1f}"/>').format(row * len(groups), x=f"{at:.1f}"))
+    parts.append(
+        Markup('<line class="overall" x1="{x}" x2="{x}" y1="0" y2="{:.1f}"/>').format(row * len(groups), x=f"{at:.1f}")
+    )
     below, above = ("≤ " if spread.cut[0] else "", "≥ " if spread.cut[1] else "")
     for x, anchor, text in (
         (_LEFT, "start", below + spread.column.show(spread.low)),
         (_WIDTH, "end", above + spread.column.show(spread.high)),
     ):
         parts.append(
-            Markup('<text class="axis" x="{:.0f}" y="{:.1f}" text-anchor="{}">{}</text>').format(x, height - 3.0, anchor, text)
+            Markup('<text class="axis" x="{:.0f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
+                x, height - 3.0, anchor, text
+            )
         )
-    words = f"{clean(spread.column.name)}: values in the middle: {listing(told)}; of all rows {spread.column.show(spread.median)}."
+    overall = spread.column.show(spread.median)
+    words = f"{clean(spread.column.name)}: values in the middle: {listing(told)}; of all rows {overall}."
     return _svg(height, words, parts)
 
 
@@ -203,15 +213,15 @@ def _levels(spread: LevelShares, groups: Sequence[Group], colors: Sequence[str])
         )
         for i, (group, color) in enumerate(zip(groups, colors, strict=True)):
             length = (width - 5.0) * shares[i, level] / highest
+            x, y = f"{_LEVEL_LEFT + i * width:.1f}", f"{top + 3.0:.1f}"
+            title = f"{group.letter}, {group.name}: {name} {percent(float(shares[i, level]))}"
             parts.append(
-                Markup('<rect class="floor" x="{x}" y="{y}" width="{:.1f}" height="12"/><rect class="strip" fill="{}" x="{x}" y="{y}" width="{:.1f}" height="12"><title>{}</title></rect>').format(
-                    width - 5.0,
-                    color,
-                    length,
-                    f"{group.letter}, {group.name}: {name} {percent(float(shares[i, level]))}",
-                    x=f"{_LEVEL_LEFT + i * width:.1f}",
-                    y=f"{top + 3.0:.1f}",
-                )
+                Markup('<rect class="floor" x="{}" y="{}" width="{:.1f}" height="12"/>').format(x, y, width - 5.0)
+            )
+            parts.append(
+                Markup(
+                    '<rect class="strip" fill="{}" x="{}" y="{}" width="{:.1f}" height="12"><title>{}</title></rect>'
+                ).format(color, x, y, length, title)
             )
     if rest:
         parts.append(Markup('<text class="axis" x="0" y="{:.1f}">and {} more</text>').format(height - 4.0, rest))

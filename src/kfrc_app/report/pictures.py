@@ -27,7 +27,7 @@ def picture_data(facts: Facts) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``clusters`` (``letter``, ``name``, ``color``), ``points`` and ``path`` (or None); memberships are in thousandths.
+        ``clusters`` (``letter``, ``name``, ``color``), ``points`` and ``path`` (or None); memberships in thousandths.
     """
     colors = cluster_colors(facts.n_clusters)
     return {

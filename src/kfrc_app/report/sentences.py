@@ -10,7 +10,7 @@ from kfrc_app.facts.choice import Choice, CountChoice
 from kfrc_app.facts.reliability import Reliability
 from kfrc_app.facts.stability import Stability
 from kfrc_app.facts.text import count, isolate, listing, number, words
-from kfrc_app.facts.verdicts import CLOSE_MARGIN, HIGH, LOW, fuzziness
+from kfrc_app.facts.verdicts import CLOSE_MARGIN, fuzziness
 
 _SETTING_WORDS = {
     "level": "the level of the bandwidths",

@@ -75,23 +75,25 @@ def cluster_table(
         confidence=confidence,
         n_left_out=found.rows.n_left_out,
         weights=found.weights,
+        aside=found.aside,
         notes=notes,
         command=command,
         source=_shown_source(source),
         seed=model.random_state if isinstance(model.random_state, int) else None,
     )
-    page = None
-    if with_report:
-        from kfrc_app.report import render_html
-
-        bar.add_task("writing the report", total=None)
-        with warnings_as_notes([]):
-            page = render_html(facts)
+    page = _report(facts, bar) if with_report else None
     return facts, result_files(facts, found.rows, page)
 
 
 def cluster_dissimilarities(
-    found: Dissimilarities, model: FRC, *, source: str, command: str, bar: Tasks, n_refits: int = N_REFITS
+    found: Dissimilarities,
+    model: FRC,
+    *,
+    source: str,
+    command: str,
+    bar: Tasks,
+    with_report: bool = True,
+    n_refits: int = N_REFITS,
 ) -> tuple[Facts, dict[str, str | bytes]]:
     """Cluster a matrix of dissimilarities that was read; the facts, and the content of the output files.
 
@@ -104,6 +106,7 @@ def cluster_dissimilarities(
         Where the data came from and what was typed, for the record.
     bar : Tasks
         Told how far the work is.
+    with_report : bool, default=True
     n_refits : int, default=20
         Refits that say whether the result can be trusted; 0 for none.
 
@@ -126,7 +129,15 @@ def cluster_dissimilarities(
         source=_shown_source(source),
         seed=model.random_state if isinstance(model.random_state, int) else None,
     )
-    return facts, result_files(facts, InputRows.all_used(found.ids), None)
+    return facts, result_files(facts, InputRows.all_used(found.ids), _report(facts, bar) if with_report else None)
+
+
+def _report(facts: Facts, bar: Tasks) -> str:
+    from kfrc_app.report import render_html
+
+    bar.add_task("writing the report", total=None)
+    with warnings_as_notes([]):
+        return render_html(facts)
 
 
 def _refuse_few_rows(n_rows: int, n_clusters: int) -> None:

@@ -22,7 +22,7 @@ from kfrc_app.facts.path import count_distinct, fuzzifier_path, m_grid
 from kfrc_app.facts.profiles import cluster_profiles, robust_scale, weighted_medians
 from kfrc_app.facts.reliability import Reliability
 from kfrc_app.facts.text import clean, isolate, number
-from kfrc_app.report import headline, render_html, summarize
+from kfrc_app.report import render_html, summarize
 from kfrc_app.report.charts import path_chart, reliability_chart
 from kfrc_app.report.pictures import picture_data
 from kfrc_app.report.sentences import (
@@ -97,8 +97,8 @@ def test_headline_states_the_numbers_of_the_model(facts, model):
     assert collapse_outlook(facts).sentence == f"{expected}; no fuzzifier value collapses them"
     assert collapse_outlook(facts).verdict == "stable"
     assert f"{model.eigenvalues_[0]:.3f}" in collapse_outlook(facts).reason
-    assert headline(facts).sentence == "3 clusters in wine.csv, not fitted again"
-    text = " ".join(headline(facts).points)
+    assert facts.opening.title == "wine.csv, cut into 3 groups"
+    text = " ".join(facts.opening.points)
     assert f"{int((model.memberships_.max(axis=1) >= 0.9).sum())} of 178 rows" in text
 
 
@@ -211,7 +211,7 @@ def test_path_collapses_where_theory_says(collapsing, wine_frame):
     assert {step["n_distinct"] for step in above} == {1}
     assert collapse_outlook(facts).verdict == "limited"
     assert "no collapse below a fuzzifier of 3.07" in collapse_outlook(facts).sentence
-    assert "All columns count alike" not in " ".join(headline(facts).points)  # equal bandwidths are no equal shares
+    assert "All columns count alike" not in " ".join(facts.opening.points)  # equal bandwidths are no equal shares
     kinds = [mark["kind"] for mark in path_chart(facts.path, low=1.0, bounded=False)["marks"]]
     assert kinds == ["fit", "merge", "collapse"]
     assert "clusters have merged" in render_html(facts)
@@ -223,7 +223,7 @@ def test_a_collapsed_fit_is_called_so(wine_frame):
         model.fit(wine_frame.to_numpy())
     facts = summarize(model, wine_frame)
     assert collapse_outlook(facts).sentence == "no clusters: all memberships are 1/3; the fit collapsed"
-    assert headline(facts).sentence == "Nothing was found: all memberships are 1/3"
+    assert facts.opening.title == "Nothing was found"
     assert (facts.path.n_distinct[0], facts.path.n_distinct[facts.path.fitted]) == (3, 1)
     assert "Nothing was found" in render_html(facts)
 
@@ -257,8 +257,12 @@ def test_page_is_complete(page, facts):
     assert page.rstrip().endswith("</html>")
     ids = set(re.findall(r'id="([a-z-]+)"', page))
     sections = {
+        "first",
+        "groups",
+        "distributions",
+        "bandwidths",
+        "glossary",
         "trust",
-        "clusters",
         "sphere",
         "memberships",
         "ambiguous",
@@ -365,7 +369,10 @@ def test_many_columns_are_cut_and_said():
     frame = pd.DataFrame(rng.normal(size=(20, 150)) + 3 * (np.arange(20) % 2)[:, None])
     model = KFRC(2, bandwidths=np.full(150, 5.0), random_state=0).fit(frame.to_numpy())
     page = render_html(summarize(model, frame))
-    assert "The 100 most important of 150 columns are listed." in page
+    assert "The 30 most important of 150 columns are listed." in page
+    assert "And 130 more columns, together" in page
+    assert "The 12 columns that matter most of 150 are drawn." in page
+    assert "The first 100 of 150 columns are listed." in page
 
 
 def test_data_that_do_not_fit_the_model_are_refused(model, wine_frame):

@@ -88,7 +88,7 @@ def test_gaps_and_weights_are_told(facts, page, weights):
     columns = text_of(page, "importance")
     assert re.search(r"color nominal, \d+ % missing", columns)
     assert "grade ordinal" in columns
-    assert all(f"weight {cluster.weight:g}" in text_of(page, "clusters") for cluster in facts.clusters)
+    assert all(f"stands for {cluster.weight:g}" in page for cluster in facts.clusters)
 
 
 def test_plain_tables_say_nothing_of_types():
