@@ -105,7 +105,7 @@ def test_slider_changes_picture_and_numbers(page, report):
     assert page.execute_script(PIXELS, "band-canvas") == shown["band-canvas"]
 
 
-def test_pointing_at_the_sphere_shows_a_row(page):
+def test_pointing_at_the_sphere_shows_a_row(page, report):
     canvas = by_id(page, "sphere-canvas")
     assert not page.find_element("id", "tooltip").is_displayed()
     # The front-most row, as the page itself projects it; offsets count from the middle of the canvas.
@@ -121,7 +121,7 @@ def test_pointing_at_the_sphere_shows_a_row(page):
     )
     tooltip = point_at(page, canvas, x, y)
     assert "row <b>wine</b> " in tooltip.text
-    assert "cluster 0" in tooltip.text
+    assert f"A · {report[1].groups[0].name}"[:30] in tooltip.text
     assert "label (not used)" in tooltip.text
     assert tooltip.find_elements("tag name", "b") == []
 

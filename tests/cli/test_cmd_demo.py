@@ -10,7 +10,12 @@ from kfrc_app.runs.results import ALL_FILES
 def test_demo_explains_wine_and_writes_its_results(run, tmp_path):
     out = tmp_path / "kfrc-demo"
     ended = run("demo", "--out", out)
-    for words in ("Wine: 178 rows, 13 columns, cut into 3 clusters", "flavanoids", "λ₁ ≥ τ: no", "Largest membership"):
+    for words in (
+        "Wine, cut into 3 groups\n  Wine: 178 rows, 13 columns\n",
+        "flavanoids",
+        "λ₁ ≥ τ: no",
+        "Largest membership",
+    ):
         assert words in ended.out
     assert sorted(path.name for path in out.iterdir()) == sorted(ALL_FILES)
     assert "<html" in (out / "report.html").read_text(encoding="utf-8")
