@@ -1,22 +1,31 @@
 # Two commands matter: `make demo` and `make test`. Both set up what they need.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
-BIN := $(VENV)/bin
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+BIN := $(VENV)/$(SCRIPTS)
+PIP := -m pip install --quiet --disable-pip-version-check
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+PYTEST := -m pytest -n 2 --dist worksteal -q
 
-.PHONY: setup demo docs test lint types layers bench study clean
+.PHONY: setup demo test quick lint types layers docs coverage lowest newest dist release-check bench study clean
 
 setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python $(PIP) --editable '.[dev]'
 	touch $@
 
 demo: setup
 	$(BIN)/kfrc demo --force
 
 test: lint types layers docs
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -q
+	$(ONE_THREAD) $(BIN)/python $(PYTEST)
+
+# Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make test`.
+QUICK := tests/contract/test_public_api.py tests/contract/test_registry.py tests/laws tests/golden/test_golden_spectrum.py
+quick: lint layers
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) --hypothesis-profile quick -m "not slow and not release" $(QUICK)
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -29,10 +38,33 @@ layers: setup
 	$(BIN)/lint-imports
 
 docs: setup
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	$(ONE_THREAD) $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+
+coverage: setup
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) --cov --cov-branch --cov-report term:skip-covered --cov-report html
+
+# The oldest versions that pyproject.toml allows, and the newest that exist, in environments of their own.
+LOWEST := tests/contract tests/laws tests/golden tests/unit tests/cli
+lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/$(SCRIPTS)/python $(PIP) --constraint requirements/lowest.txt --editable '.[test]'
+	$(ONE_THREAD) .venv-lowest/$(SCRIPTS)/python $(PYTEST) $(LOWEST)
+
+newest:
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/$(SCRIPTS)/python $(PIP) --pre --upgrade --editable '.[test,distributed]'
+	$(ONE_THREAD) .venv-newest/$(SCRIPTS)/python $(PYTEST)
+
+dist: setup
+	$(BIN)/python -m build
+	$(BIN)/python -m build --wheel --outdir dist packaging/core
+
+# Distributions in empty environments of every supported Python that this machine has; needs a package index.
+release-check: setup
+	$(BIN)/python -m pytest -q -m release tests/release
 
 bench: setup
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/run.py
+	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
 
 study: setup
 	$(BIN)/kfrc study run synthetic --preset seed --out kfrc-study/synthetic --n-jobs 2
@@ -41,4 +73,4 @@ study: setup
 	$(BIN)/kfrc study tables kfrc-study/real
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api
+	rm -rf $(VENV) .venv-lowest .venv-newest htmlcov .coverage build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api

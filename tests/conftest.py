@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris, load_wine
 from kfrc._numerics import standardize
 
 settings.register_profile("stable", deadline=None, derandomize=True, max_examples=40, print_blob=True)
+settings.register_profile("quick", settings.get_profile("stable"), max_examples=5)
 settings.load_profile("stable")
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -1,0 +1,123 @@
+"""The hosted workflow, the hooks and the lowest versions agree with the Makefile and with pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from release.conftest import ROOT
+
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
+WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+JOBS = WORKFLOW["jobs"]
+TRIGGERS = WORKFLOW[True]  # YAML 1.1 takes "on" for a truth value
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z][\w-]*):(?!=)", MAKEFILE, re.MULTILINE))
+SUPPORTED = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+
+
+def targets_of(job):
+    """What a job makes; every other step is an action of the host."""
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert all(re.fullmatch(r"make [\w-]+( \w+=[\w.]+)*", command) for command in commands), commands
+    return [command.split()[1] for command in commands]
+
+
+def versions_of(job):
+    """Versions of Python that a job asks for."""
+    (wanted,) = [step["with"]["python-version"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
+    return job["strategy"]["matrix"]["python-version"] if "matrix." in wanted else wanted.split()
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_jobs_make_targets_that_exist(name):
+    targets = targets_of(JOBS[name])
+    assert targets
+    assert set(targets) <= TARGETS
+
+
+def test_targets_are_no_files():
+    phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE).group(1).split()
+    assert set(phony) == TARGETS
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_jobs_end_in_finite_time_and_know_supported_versions_only(name):
+    assert JOBS[name]["timeout-minutes"] <= 60
+    assert set(versions_of(JOBS[name])) <= set(SUPPORTED)
+
+
+def test_every_supported_version_is_tested_and_installed():
+    assert versions_of(JOBS["test"]) == SUPPORTED
+    assert sorted(versions_of(JOBS["release-check"])) == SUPPORTED
+    assert targets_of(JOBS["test"]) == ["test"]
+    assert targets_of(JOBS["release-check"]) == ["release-check"]
+
+
+def test_the_first_supported_version_is_what_is_required():
+    assert PROJECT["requires-python"] == f">={SUPPORTED[0]}"
+    assert versions_of(JOBS["lowest"]) == [SUPPORTED[0]]
+
+
+def test_other_systems_and_documents_are_tried_as_well():
+    assert {name.partition("-")[0] for name in JOBS["smoke"]["strategy"]["matrix"]["os"]} == {"macos", "windows"}
+    assert [target for name in ("lowest", "docs", "coverage") for target in targets_of(JOBS[name])] == [
+        "lowest",
+        "docs",
+        "coverage",
+    ]
+
+
+def test_the_newest_dependencies_are_tried_once_a_week():
+    (schedule,) = TRIGGERS["schedule"]
+    minute, hour, day, month, weekday = schedule["cron"].split()
+    assert (day, month) == ("*", "*")
+    assert all(field.isdecimal() for field in (minute, hour, weekday))
+    assert "schedule" in JOBS["newest"]["if"]
+    assert re.search(r"^newest:\n(\t.*\n)*\t.*--pre --upgrade", MAKEFILE, re.MULTILINE)
+
+
+# --- the lowest versions ---
+
+
+def lowest():
+    lines = (ROOT / "requirements/lowest.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    return {name: Version(version) for name, version in pins.items()}
+
+
+def test_every_dependency_is_pinned_at_its_lower_bound():
+    pins = lowest()
+    for requirement in map(Requirement, PROJECT["dependencies"]):
+        (bound,) = requirement.specifier
+        assert bound.operator == ">="
+        assert pins[requirement.name] == Version(bound.version), requirement
+
+
+def test_pins_of_tools_keep_their_lower_bounds_too():
+    tools = {tool.name: tool for tool in map(Requirement, PROJECT["optional-dependencies"]["test"])}
+    needed = {Requirement(line).name for line in PROJECT["dependencies"]}
+    others = {name: version for name, version in lowest().items() if name not in needed}
+    assert others
+    for name, version in others.items():
+        assert tools[name].specifier.contains(version), name
+
+
+# --- hooks ---
+
+
+def test_hooks_are_the_checks_of_the_makefile_and_fetch_nothing():
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert repository["repo"] == "local"
+    assert {hook["language"] for hook in repository["hooks"]} == {"system"}
+    called = {hook["entry"].removeprefix(".venv/bin/").partition(" --")[0] for hook in repository["hooks"]}
+    made = set(re.findall(r"\$\(BIN\)/(ruff format|ruff check|mypy|lint-imports)", MAKEFILE))
+    assert called == made
+    tools = {Requirement(line).name for line in PROJECT["optional-dependencies"]["dev"]}
+    assert {"ruff", "mypy", "import-linter", "pre-commit"} <= tools
