@@ -134,7 +134,7 @@ def test_precomputed_kernels_have_no_importance():
 
 def test_without_matplotlib_the_message_says_what_to_install(model, iris_frame, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match="the package matplotlib is needed for this: pip install kfrc$"):
+    with pytest.raises(ImportError, match=r"the package matplotlib is needed for this: pip install kfrc$"):
         MembershipDisplay.from_estimator(model, iris_frame)
 
 
