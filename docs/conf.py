@@ -26,6 +26,7 @@ extensions = [
     "api_pages",
     "mathml",
     "repository_links",
+    "words",
 ]
 root_doc = "index"
 exclude_patterns = ["_build", "_ext", "**/sg_execution_times.rst", "sg_execution_times.rst", "tutorials/run/index.rst"]
@@ -34,10 +35,11 @@ nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(numpy|np|scipy|sklearn|joblib|matplotlib|pandas|polars|pyarrow)\..*")]
 
 # ---- documents ------------------------------------------------------------------------------------------------------
-myst_enable_extensions = ["colon_fence", "deflist", "smartquotes"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4  # links such as page.md#a-heading work here as on a code host
 suppress_warnings = ["myst.header"]  # a changelog repeats its headings
 highlight_language = "none"
+smartquotes = False  # a quoted value stays what can be typed
 pygments_style = "tango"
 
 # ---- reference ------------------------------------------------------------------------------------------------------
@@ -47,7 +49,6 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 add_module_names = False
-python_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 
 # ---- gallery --------------------------------------------------------------------------------------------------------

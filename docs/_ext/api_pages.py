@@ -21,6 +21,7 @@ from kfrc._registry import Registered
 from kfrc.clusterers import FuzzyClusterer
 
 FOLDER = "reference/api"
+OVERVIEW = "overview.txt"
 GROUPS = {
     "Clustering": ["kfrc", "kfrc.indices", "kfrc.confidence", "kfrc.stability", "kfrc.existence"],
     "Data": ["kfrc.columns", "kfrc.dissimilarity", "kfrc.gower", "kfrc.simulation", "kfrc.datasets", "kfrc.sources"],
@@ -87,7 +88,7 @@ def collect() -> list[Page]:
     """All pages; every object is described on one of them."""
     described: dict[int, str] = {}
     pages = []
-    modules = [sys_module(name) for name in public_modules()]
+    modules = [module_called(name) for name in public_modules()]
     for module in modules:
         page = Page(module, public_names(module))
         for name in page.names:
@@ -104,8 +105,8 @@ def collect() -> list[Page]:
     return pages
 
 
-def sys_module(name: str) -> types.ModuleType:
-    """The module, not a function of the same name that its package exports."""
+def module_called(name: str) -> types.ModuleType:
+    """The module itself, even where its package exports a function of the same name."""
     return importlib.import_module(name)
 
 
@@ -121,12 +122,19 @@ def entry(module: str, name: str, value: Any) -> str:
         if issubclass(value, FuzzyClusterer):  # what scikit-learn adds is described there
             methods = "".join(f"\n   .. automethod:: {path}.{method}\n" for method in own_methods(value))
             return f".. autoclass:: {path}\n   :no-members:\n{methods}"
-        return f".. autoclass:: {path}\n   :members:\n"
+        refused = f"   :exclude-members: {', '.join(overridden(value))}\n" if overridden(value) else ""
+        return f".. autoclass:: {path}\n   :members:\n{refused}"
     if inspect.isfunction(value):
         return f".. autofunction:: {path}\n"
     shown = repr(value)
     value_line = f"   :value: {shown}\n" if len(shown) < 60 and " at 0x" not in shown else ""
     return f".. py:data:: {path}\n{value_line}"
+
+
+def overridden(value: type[Any]) -> list[str]:
+    """Methods of a built-in type, such as those of a dict, that a class replaces: Python describes them."""
+    inherited = {name for base in value.__mro__[1:-1] if base.__module__ == "builtins" for name in vars(base)}
+    return [name for name in vars(value) if name in inherited and not name.startswith("_")]
 
 
 def own_methods(value: type[Any]) -> list[str]:
@@ -184,8 +192,7 @@ def module_page(page: Page) -> str:
         value = getattr(page.module, name)
         if name in own_pages:
             continue
-        parts += [heading(name, "-"), entry(page.name, name, value)]
-        parts += list(family(page, name))
+        parts += [entry(page.name, name, value), *family(page, name)]
     return "\n".join(parts)
 
 
@@ -214,16 +221,16 @@ def clusterer_page(module: str, name: str, value: Any) -> str:
 
 
 def overview(pages: list[Page]) -> str:
-    """All modules by group, each with its first sentence."""
+    """All modules by group, each with its first sentence; ``reference/index.rst`` includes it."""
     by_name = {page.name: page for page in pages}
     groups = {title: [name for name in names if name in by_name] for title, names in GROUPS.items()}
     grouped = {name for names in groups.values() for name in names}
     groups[REST] = [name for name in by_name if name not in grouped]
     parts = []
     for title, names in groups.items():
-        rows = [(f":doc:`{name} <{name}>`", summary_of_module(by_name[name].module)) for name in names]
-        links = "".join(f"   {name}\n" for name in names)
-        parts += [heading(title, "-"), table(rows), f".. toctree::\n   :hidden:\n\n{links}"]
+        rows = [(f":doc:`{name} <api/{name}>`", summary_of_module(by_name[name].module)) for name in names]
+        links = "".join(f"   api/{name}\n" for name in names)
+        parts += [heading(title, "-"), table(rows), f".. toctree::\n   :hidden:\n   :caption: {title}\n\n{links}"]
     return "\n".join(parts)
 
 
@@ -237,18 +244,18 @@ def write_pages(app: Any) -> None:
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     pages = collect()
-    texts = {"index": f":orphan:\n\n{heading('Modules')}\n{overview(pages)}"}
+    texts = {OVERVIEW: overview(pages)}
     for page in pages:
-        texts[page.name] = module_page(page)
+        texts[f"{page.name}.rst"] = module_page(page)
         for name in page.here:
             value = getattr(page.module, name)
             if is_clusterer(value):
-                texts[f"{page.name}.{name}"] = clusterer_page(page.name, name, value)
-    for path in folder.glob("*.rst"):
-        if path.stem not in texts:
+                texts[f"{page.name}.{name}.rst"] = clusterer_page(page.name, name, value)
+    for path in folder.iterdir():
+        if path.name not in texts:
             path.unlink()
     for name, text in texts.items():
-        path = folder / f"{name}.rst"
+        path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 

@@ -121,7 +121,7 @@ def indices(
 
     Notes
     -----
-    *evidence*: what the automatic choice of the number compares, see :mod:`kfrc.selection.count`. For
+    *evidence*: what the automatic choice of the number compares, see ``kfrc.selection.count``. For
     :class:`kfrc.KFRC` that of the best proposal of tuned kernels, for other estimators on a table that of the mixture
     which begins at their partition, and for a matrix the gap between eigenvalues, zero where halves of the samples
     have other clusters. ``automatic`` also weighs standard errors, valleys between clusters and the test of existence,

@@ -8,17 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CANDIDATES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
-    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
-]
-DOCUMENTS = [path for path in CANDIDATES if "```python" in path.read_text(encoding="utf-8")]
 ALL_DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCUMENTS = [path for path in ALL_DOCUMENTS if "```python" in path.read_text(encoding="utf-8")]
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\s*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
 TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
@@ -51,11 +46,21 @@ def assert_same_text(printed, written):
             assert float(got) == pytest.approx(float(expected), rel=0.02, abs=tolerance), (a, b)
 
 
+def write_people(path):
+    """The file that documents read when they speak of a file of yours."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], 30)
+    age, income = rng.normal(np.array([25, 45, 70])[group], 5), rng.normal(np.array([20, 60, 30])[group], 6)
+    rows = [f"{a:.0f},{i:.1f},{'yes' if g else 'no'}" for a, i, g in zip(age, income, group, strict=True)]
+    path.write_text("\n".join(["age,income,member", *rows]), encoding="utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_code_blocks_run_and_print_what_the_document_says(document, tmp_path):
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
     assert blocks, "a document in this list has code"
+    write_people(tmp_path / "people.csv")
     script = tmp_path / "document.py"
     script.write_text(f'\nprint("{SEPARATOR}")\n'.join(code for code, _ in blocks), encoding="utf-8")
     outputs = run_python([str(script)], tmp_path).split(SEPARATOR)

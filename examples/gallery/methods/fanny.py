@@ -6,7 +6,6 @@ FANNY, as in R
 clear to nothing at all: with the last one the fit collapses, and a warning says at which exponent that begins.
 """
 
-import sys
 import warnings
 
 import matplotlib.pyplot as plt
@@ -39,6 +38,8 @@ for ax, model in zip(axes, models, strict=True):
 axes[0].set_ylabel("flowers, in the order of the data")
 figure.colorbar(image, ax=axes, label="membership")
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore

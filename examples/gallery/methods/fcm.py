@@ -6,8 +6,6 @@ Fuzzy c-means
 crosses are the centers.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -43,6 +41,8 @@ for ax, model in zip(axes, models, strict=True):
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("second principal component")
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore

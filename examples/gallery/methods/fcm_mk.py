@@ -6,8 +6,6 @@ Fuzzy c-means with multiple kernels
 width decides how far a cluster reaches.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import to_rgb
@@ -49,6 +47,8 @@ for ax, (name, model) in zip(axes, models.items(), strict=True):
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore

@@ -6,8 +6,6 @@ Membership scaling fuzzy c-means
 nothing, and converges sooner.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
@@ -36,6 +34,8 @@ axes[0].set_ylabel("wines, by cluster")
 axes[0].set_yticks([])
 figure.colorbar(image, ax=axes, fraction=0.05, pad=0.02, label="membership")
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore

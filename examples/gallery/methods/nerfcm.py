@@ -7,8 +7,6 @@ have to be the midpoint of every pair. :class:`kfrc.RFCM` meets a negative dista
 raises the dissimilarities by the smallest β that helps.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -53,6 +51,8 @@ ax.set_yticks(range(len(words)), [words[j] for j in order])
 ax.tick_params(length=0)
 figure.colorbar(image, ax=ax, label="membership")
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore

@@ -5,8 +5,6 @@ Relational fuzzy c-means
 :class:`kfrc.RFCM` needs distances only, here Manhattan distances between wines.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
@@ -34,6 +32,8 @@ right.set_xticks(range(3), [f"cluster {i}" for i in range(3)])
 right.set_yticks([])
 figure.colorbar(image, ax=right, label="membership")
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore

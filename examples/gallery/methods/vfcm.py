@@ -6,8 +6,6 @@ An annealed fuzzifier
 at the end.
 """
 
-import sys
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_iris
@@ -36,6 +34,8 @@ axes[1].set_ylabel("membership")
 axes[-1].set_xlabel("irises, by cluster and largest membership at m = 2")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=3, frameon=False)
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore

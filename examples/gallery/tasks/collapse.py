@@ -6,7 +6,6 @@ With a large fuzzifier m, fuzzy clustering may give up without a word: every row
 leading eigenvalue tells beforehand from which m* on that happens, and for which bandwidths it cannot.
 """
 
-import sys
 import warnings
 
 import matplotlib.pyplot as plt
@@ -48,6 +47,8 @@ ax.minorticks_off()
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
 # sphinx_gallery_start_ignore
+import sys
+
 if sys.argv[1:2] == ["--out"]:
     figure.savefig(sys.argv[2], dpi=150)
 # sphinx_gallery_end_ignore
