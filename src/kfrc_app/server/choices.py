@@ -101,12 +101,14 @@ class Choices:
             "weight_column": self.aside.get(Aside.WEIGHT),
             "missing": self.missing,
             "marks": self.marks,
+            "sheet": self.sheet,
         }
 
     def command(self, name: str) -> str:
         """What to type for the same result."""
         words = ["kfrc", "fit", name, "-c", str(self.clusters), "-o", "results"]
-        for flag, value in (("--decimal", self.marks.decimal), ("--thousands", self.marks.thousands)):
+        marks = (("--decimal", self.marks.decimal), ("--thousands", self.marks.thousands), ("--sheet", self.sheet))
+        for flag, value in marks:
             words += [] if value is None else [flag, value]
         for role, column in self.aside.items():
             words += [_FLAGS[role], column]
@@ -115,6 +117,16 @@ class Choices:
         words += [] if self.missing is Missing.PARTIAL else ["--missing", str(self.missing)]
         words += [] if self.refits == N_REFITS else ["--refits", str(self.refits)]
         return shlex.join(words)
+
+
+def from_wish(wish: Wish) -> dict[str, Any]:
+    """A type in the form in which the page sends it."""
+    found: dict[str, Any] = {"use": str(wish.kind)}
+    if wish.levels:
+        found["levels"] = list(wish.levels)
+    if wish.day_first is not None:
+        found["day_first"] = wish.day_first
+    return found
 
 
 def _detail(wish: Wish) -> str:

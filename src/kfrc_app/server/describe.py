@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from kfrc_app.facts.text import clean
 from kfrc_app.server import limits
-from kfrc_app.server.choices import Choices
+from kfrc_app.server.choices import Aside, Choices, from_wish
+from kfrc_app.server.duration import expected_time
 from kfrc_app.server.plain import in_plain_words
-from kfrc_app.tables.columns import ROW_NAMES, Columns
-from kfrc_app.tables.kinds import Kind
-from kfrc_app.tables.table import load
-from kfrc_app.tables.understanding import Understanding, kind_of, understand
+from kfrc_app.tables.columns import ROW_NAMES
+from kfrc_app.tables.kinds import Kind, parse_wishes
+from kfrc_app.tables.preview import ColumnPreview, Preview, Role, preview_table
+from kfrc_app.tables.questions import Choice, Question
+
+_USES = {Role.NAMES: Aside.NAMES, Role.LABEL: Aside.GROUPS, Role.WEIGHT: Aside.WEIGHT, Role.LEFT_OUT: Kind.DROP}
+_SUSPICIONS = {
+    str(
+        Role.LABEL
+    ): "If these groups are known already, choose “Known groups”: they are then compared with the result.",
+    str(Role.WEIGHT): "If this says how many people or things a row stands for, choose “How often a row counts”.",
+}
+_NO_HEADING = "(no heading)"
 
 
 def describe(path: str, choices: Choices) -> dict[str, Any]:
@@ -29,60 +37,91 @@ def describe(path: str, choices: Choices) -> dict[str, Any]:
     dict
         In what JSON can hold.
     """
-    file = load(path, choices.marks)
-    aside = {name: str(role) for role, name in choices.aside.items()}
-    dropped = {name for name, wish in choices.types.items() if wish.kind is Kind.DROP}
-    row_names = {name for name in file.row_names if name not in aside}
-    names = [name for name in file.names if name not in {*aside, *dropped, *row_names}]
-    wishes = {name: wish for name, wish in choices.types.items() if name not in dropped}
-    found, notes = understand(file, names, wishes, aside=[*aside, *row_names])
-    listed = file.names[: limits.MAX_LISTED_COLUMNS]
+    found = preview_table(path, **choices.reading)
+    used = [column for column in found.columns if column.role is Role.DATA]
     return {
-        "n_rows": file.n_rows,
-        "n_columns": len(file.names),
-        "columns": [_column(file, found, name, aside, dropped, row_names) for name in listed],
-        "notes": [in_plain_words(note) for note in (*file.noticed, *notes)],
-        "sheets": [],
-        "questions": [],
+        "n_rows": found.n_rows,
+        "n_columns": len(found.columns),
+        "n_used": len(used),
+        "columns": [_column(column, choices) for column in found.columns[: limits.MAX_LISTED_COLUMNS]],
+        "notes": _notes(found),
+        "questions": [_question(each) for each in found.questions if not _is_about_sheets(each)],
+        "sheets": list(found.sheets),
+        "sheet": found.sheet or (found.sheets[0] if found.sheets else None),
+        "obstacle": in_plain_words(found.problem) if found.problem and not _is_of_a_column(found) else "",
+        "expected": expected_time(found.n_rows, len(used)),
     }
 
 
-def _column(
-    file: Columns,
-    found: Understanding,
-    name: str,
-    aside: dict[str, str],
-    dropped: set[str],
-    row_names: set[str],
-) -> dict[str, Any]:
-    known = file.known(name)
-    texts = file.text(name)[known]
-    different = list(dict.fromkeys(map(str, texts[: 50 * limits.MAX_EXAMPLES])))[: limits.MAX_EXAMPLES]
-    why, use = "", ""
-    if name in aside:
-        use = aside[name]
-    elif name in row_names:
-        use = "names"
-    elif name in found.series:
-        use = str(kind_of(found.series[name]))
-    else:
-        use, why = "drop", "" if name in dropped else _why(found, name)
+def _column(column: ColumnPreview, choices: Choices) -> dict[str, Any]:
+    wish = choices.types.get(column.name)
+    use: str = _USES.get(column.role, column.kind or Kind.DROP)
+    if column.problem and wish is not None:
+        use = wish.kind  # what was chosen stays chosen, with what is wrong about it beside
+    reason = "" if column.problem else column.reason
     return {
-        "name": name,
-        "title": clean(name, limits.MAX_VALUE) if name != ROW_NAMES else "(no heading)",
-        "use": use,
-        "why": why,
-        "n_missing": int(len(known) - np.count_nonzero(known)),
-        "examples": [clean(text, limits.MAX_VALUE) for text in different],
+        "name": column.name,
+        "title": clean(column.name, limits.MAX_NAME) if column.name != ROW_NAMES else _NO_HEADING,
+        "use": str(use),
+        "why": " ".join(filter(None, [in_plain_words(reason) if reason else "", _hint(column)])),
+        "problem": in_plain_words(column.problem) if column.problem else "",
+        "n_missing": column.n_missing,
+        "extent": _extent(column),
+        "examples": [clean(text, limits.MAX_VALUE) for text in column.examples[: limits.MAX_EXAMPLES]],
+        "levels": list(column.levels) if Kind.NUMERIC not in column.possible else [],
+        "possible": [str(kind) for kind in column.possible],
     }
 
 
-def _why(found: Understanding, name: str) -> str:
-    if name in found.mixed:
-        text = found.mixed[name]
-        return f"{text.n_text} of its {text.n_known} values are text, such as {text.place}"
-    if name in found.empty:
-        return "it has no value"
-    if name in found.single:
-        return "it has a single value"
-    return "its texts hardly repeat, as names and remarks do"
+def _hint(column: ColumnPreview) -> str:
+    return _SUSPICIONS.get(column.suspicion, "")
+
+
+def _extent(column: ColumnPreview) -> str:
+    """The range of a column, or how many values it has."""
+    if column.kind in (Kind.NUMERIC, Kind.DATE):
+        return column.extent
+    if column.n_distinct > limits.MAX_EXAMPLES:
+        return f"{column.n_distinct:,} different values"
+    return ""
+
+
+def _notes(found: Preview) -> list[str]:
+    """What was noticed of the file; what it says of columns stands beside them already."""
+    told = [in_plain_words(note) for note in found.notes]
+    names = [f"'{column.name}'" for column in found.columns if column.name != ROW_NAMES]
+    return [note for note in dict.fromkeys(told) if not any(name in note for name in names)]
+
+
+def _question(question: Question) -> dict[str, Any]:
+    return {
+        "text": in_plain_words(question.text),
+        "column": question.column,
+        "must": any(map(_has_marks, question.choices)),
+        "answers": [_answer(choice) for choice in question.choices],
+    }
+
+
+def _answer(choice: Choice) -> dict[str, Any]:
+    """An answer with what it sets, in the terms of the page."""
+    found: dict[str, Any] = {
+        "columns": {name: from_wish(parse_wishes([f"{name}={kind}"])[name]) for name, kind in choice.types.items()}
+    }
+    if _has_marks(choice):  # both, because another answer may have set the other one
+        found |= {"decimal": choice.decimal, "thousands": choice.thousands}
+    return {"label": choice.label[:1].upper() + choice.label[1:], "set": found}
+
+
+def _has_marks(choice: Choice) -> bool:
+    """Whether an answer is about the marks within numbers, without which nothing can be computed."""
+    return choice.decimal is not None or choice.thousands is not None
+
+
+def _is_about_sheets(question: Question) -> bool:
+    """Whether a question is one that the choice of the sheet answers."""
+    return all(choice.sheet is not None for choice in question.choices)
+
+
+def _is_of_a_column(found: Preview) -> bool:
+    """Whether what would stop a run stands beside a column."""
+    return any(column.problem for column in found.columns)

@@ -43,8 +43,8 @@ MAX_EXAMPLES = 3
 MAX_VALUE = 40
 """Characters of such a value."""
 
-MAX_ORDERED = 60
-"""Different values of a column that can be put into an order by hand."""
+MAX_NAME = 120
+"""Characters of the name of a column that are shown."""
 
 MEMORY_SHARE = 0.9
 """Of the memory of the computer that one process of ours may take: it stops with a message before everything stops."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import traceback
 from collections.abc import Mapping
 from importlib import resources
 from typing import Any
@@ -174,6 +175,7 @@ async def _tell_nobody(request: Request, error: Exception) -> Response:
 
 async def _tell_surprise(request: Request, error: Exception) -> Response:
     sentence = "Something went wrong that should not have: the window in which the page was started says more."
+    traceback.print_exception(error)
     return JSONResponse({"problem": sentence}, status_code=500)
 
 

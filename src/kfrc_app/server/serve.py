@@ -124,7 +124,7 @@ def _running(app: ASGIApp, listening: socket.socket) -> Iterator[threading.Threa
     """A server in a thread of its own, so that signals reach the program as they do elsewhere."""
     config = uvicorn.Config(
         app,
-        log_level="error",
+        log_level="critical",
         access_log=False,
         lifespan="off",
         ws="none",

@@ -188,11 +188,13 @@ def bomb_sheet(size):
 
 def zipped_text(size):
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        with archive.open("table.csv", "w", force_zip64=True) as file:
-            file.write(b"a,b\n")
-            for _ in range(size // limits.MEGABYTE):
-                file.write(b"1,2\n" * (limits.MEGABYTE // 4))
+    with (
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("table.csv", "w", force_zip64=True) as file,
+    ):
+        file.write(b"a,b\n")
+        for _ in range(size // limits.MEGABYTE):
+            file.write(b"1,2\n" * (limits.MEGABYTE // 4))
     return packed.getvalue()
 
 

@@ -2,10 +2,10 @@
 
 const PLACE = "kfrc";
 
-export const chosen = { table: null, run: null, sheet: null, decimal: null, thousands: null, columns: {} };
+export const chosen = { table: null, run: null, sheet: null, decimal: null, thousands: null, columns: {}, answered: [] };
 
 export function reset(table = null) {
-  Object.assign(chosen, { table, run: null, sheet: null, decimal: null, thousands: null, columns: {} });
+  Object.assign(chosen, { table, run: null, sheet: null, decimal: null, thousands: null, columns: {}, answered: [] });
   keep();
 }
 

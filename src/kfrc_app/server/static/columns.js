@@ -7,13 +7,12 @@ const PAGE = 50; // columns that are listed at a time
 const FILTERED = 12; // from this many columns on they can be searched
 const USES = [
   ["Used to find groups", [
-    ["numeric", "Number"], ["ordinal", "Ordered steps (such as low, medium, high)"], ["nominal", "Category"], ["date", "Date"]]],
+    ["numeric", "Number"], ["ordinal", "Ordered steps"], ["nominal", "Category"], ["date", "Date"]]],
   ["Not used to find groups", [
     ["names", "Names of the rows"], ["groups", "Known groups, only compared"], ["weight", "How often a row counts"],
     ["drop", "Leave out"]]],
 ];
 const ASIDE = new Set(["names", "groups", "weight", "drop"]);
-const SHORT = { ordinal: "Ordered steps" };
 
 let described = { columns: [] };
 let problems = {};
@@ -27,7 +26,8 @@ export function onChange(callback) {
 export function showColumns(description, columnProblems = {}) {
   if (description !== described) first = Math.min(first, Math.max(0, description.columns.length - 1));
   described = description;
-  problems = columnProblems;
+  problems = Object.fromEntries(described.columns.filter((each) => each.problem).map((each) => [each.name, each.problem]));
+  Object.assign(problems, columnProblems);
   summarize();
   showQuestions();
   showSheets();
@@ -42,8 +42,8 @@ export function startOver() {
 }
 
 function summarize() {
-  const used = described.columns.filter((column) => !ASIDE.has(column.use)).length;
-  const aside = described.columns.length - used;
+  const used = described.n_used;
+  const aside = described.n_columns - used;
   const beyond = described.n_columns - described.columns.length;
   const parts = [`${count(used, "column")} will be used to find groups${aside ? `, ${count(aside, "column")} will not` : ""}.`];
   parts.push("Change what was misunderstood.");
@@ -82,6 +82,7 @@ function row(column) {
   const empty = make("td", { className: "empty" }, make("span", { className: "gaps" }, gaps(column)));
   empty.dataset.title = "Empty cells:";
   const examples = make("td", { className: "examples" }, ...column.examples.map((text) => make("span", { dir: "auto" }, text)));
+  if (column.extent) examples.append(make("small", {}, column.extent));
   return make("tr", { className: ASIDE.has(column.use) ? "aside" : "" }, name, use, empty, examples);
 }
 
@@ -93,7 +94,7 @@ function gaps(column) {
 
 function select(column, place) {
   const groups = USES.map(([label, uses]) => make("optgroup", { label }, ...uses.map(([value, text]) =>
-    make("option", { value, selected: value === column.use }, SHORT[value] && value === column.use ? SHORT[value] : text))));
+    make("option", { value, selected: value === column.use, disabled: !isPossible(column, value) }, text))));
   const element = make("select", { id: `use-${place}` }, ...groups);
   element.setAttribute("aria-labelledby", `name-${place}`);
   const about = [problems[column.name] && `problem-${place}`, column.why && `why-${place}`].filter(Boolean).join(" ");
@@ -107,6 +108,11 @@ function select(column, place) {
     changed(column.name);
   });
   return element;
+}
+
+// What the cells of a column do not allow cannot be chosen; what it is cannot be taken away.
+function isPossible(column, use) {
+  return ASIDE.has(use) || use === column.use || column.possible.includes(use);
 }
 
 // One column at a time has a part such as the names of the rows: another one that was chosen for it goes back to what it was.
@@ -143,19 +149,32 @@ function order(column, place) {
 }
 
 function showQuestions() {
-  byId("questions").replaceChildren(...(described.questions || []).map((question, place) => {
-    const answers = question.answers.map((answer) => {
-      const radio = make("input", { type: "radio", name: `question-${place}`, value: answer.label });
+  // A question that was answered stays, so that the answer can be changed.
+  const answered = chosen.answered.filter((each) => !described.questions.some((question) => question.text === each.text));
+  const focused = document.activeElement?.id;
+  byId("questions").replaceChildren(...[...answered, ...described.questions].map((question, place) => {
+    const answers = question.answers.map((answer, k) => {
+      const checked = question.answer === answer.label;
+      const radio = make("input", { type: "radio", name: `question-${place}`, id: `answer-${place}-${k}`, checked });
       radio.addEventListener("change", () => {
         const { columns = {}, ...marks } = answer.set;
         Object.assign(chosen, marks);
         Object.assign(chosen.columns, columns);
+        chosen.answered = [...chosen.answered.filter((each) => each.text !== question.text), { ...question, answer: answer.label }];
         changed(question.column);
       });
       return make("label", {}, radio, make("span", {}, answer.label));
     });
-    return make("fieldset", { className: "question" }, make("legend", {}, question.text), make("div", {}, ...answers));
+    const state = question.answer !== undefined ? "" : question.must ? " unanswered needed" : " unanswered";
+    const legend = make("legend", { id: `question-${place}` }, question.text);
+    return make("fieldset", { className: `question${state}` }, legend, make("div", {}, ...answers));
   }));
+  if (focused?.startsWith("answer-")) byId(focused)?.focus({ preventScroll: true });
+}
+
+// The first question that has to be answered before anything can be computed.
+export function openQuestion() {
+  return document.querySelector(".question.needed input");
 }
 
 function showSheets() {
@@ -179,6 +198,7 @@ byId("later").addEventListener("click", () => turn(PAGE));
 byId("sheet").addEventListener("change", () => {
   chosen.sheet = byId("sheet").value;
   chosen.columns = {};
+  chosen.answered = [];
   startOver();
   changed(null);
 });

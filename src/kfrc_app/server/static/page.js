@@ -1,7 +1,7 @@
 // The page: a table is chosen, its columns are checked, a run is started and followed. Each step shows its own problems.
 
 import { chosen, keep, reading, reset, restore } from "./choices.js";
-import { onChange, showColumns, startOver } from "./columns.js";
+import { onChange, openQuestion, showColumns, startOver } from "./columns.js";
 import { byId, count, focusOn, markStep, say, show } from "./parts.js";
 import { cancelRun, follow, showDone, showFailed, showWork, startRun, stopFollowing } from "./run.js";
 import { ask, askJson, Lost, Refused, sendFile } from "./server.js";
@@ -54,6 +54,7 @@ async function give(file) {
   reset();
   showDrop();
   byId("file-status").textContent = `Reading ${file.name} …`;
+  show("file-bar");
   try {
     refuseLarge(file);
     const table = await sendFile(file, sending.signal);
@@ -67,6 +68,7 @@ async function give(file) {
     byId("chosen").focus({ preventScroll: true });
   } finally {
     byId("file-status").textContent = "";
+    show("file-bar", false);
   }
 }
 
@@ -99,7 +101,9 @@ async function describe(column, signal) {
     const found = await askJson("POST", `/tables/${chosen.table.id}/columns`, reading(), { signal });
     if (mine !== asked) return;
     description = found;
-    say("columns-problem");
+    chosen.sheet = found.sheets.length > 1 ? found.sheet : null;
+    keep();
+    say("columns-problem", found.obstacle);
     showColumns(description);
     showKept();
     show("columns");
@@ -157,9 +161,26 @@ function unfold(section) {
   focusOn(`${section}-title`);
 }
 
+// Whether something has to be settled in the columns first; if so, that is where to look.
+function isOpen() {
+  const question = openQuestion();
+  if (question) {
+    say("groups-problem", "Answer the question about the columns first.");
+    question.focus();
+    return true;
+  }
+  if (description.obstacle || description.columns.some((column) => column.problem)) {
+    say("groups-problem", "Something about the columns has to be settled first: it is marked above.");
+    document.querySelector("#columns-body .problem:not([hidden])").scrollIntoView({ block: "center" });
+    return true;
+  }
+  return false;
+}
+
 async function begin(event) {
   event.preventDefault();
-  clearProblems();
+  for (const id of ["file-problem", "groups-problem"]) say(id);
+  if (isOpen()) return;
   const asking = choices();
   byId("go").disabled = true;
   try {
@@ -197,7 +218,7 @@ async function watch(isNew) {
     if (lost) tell(error, "groups");
     return;
   } finally {
-    fold(true, true);
+    if (chosen.run?.id === id) fold(true, true);
   }
   if (state === null) return;
   if (state.state === "done") {
@@ -267,6 +288,9 @@ byId("back").addEventListener("click", () => {
   unfold("columns");
 });
 for (const section of ["columns", "groups"]) byId(`change-${section}`).addEventListener("click", () => unfold(section));
+for (const section of ["columns", "groups"]) {
+  byId(section).addEventListener("focusin", () => byId("result").hidden && markStep(section));
+}
 byId("start").addEventListener("change", () => show("stale"));
 
 if (location.search) history.replaceState(null, "", location.pathname); // the cookie has taken the place of the token
