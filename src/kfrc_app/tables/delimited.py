@@ -23,6 +23,7 @@ from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, coun
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
+_LOOKED_AT = 50  # cells below a first one that tell whether it is data
 _BLOCK_SIZE = 1 << 20  # bytes that are split at a time
 _LINES_PER_BLOCK = 16  # at least, because a line must fit
 _PARTS = {",": ("^[+\u2212-]?[0-9]+$", "^[0-9]+$"), " ": ("^[+\u2212-]?[1-9][0-9]{0,2}$", "^[0-9]{3}$")}
@@ -155,11 +156,12 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
     dialect = find_dialect(content, marks)
     records = read_records(dialect)
     notes = list(dialect.notes)
-    if is_data(records.first):
+    if is_data(records.first) or _repeats_below(records):
         if records.named_rows:
             raise _uneven(2, len(records.columns), len(records.first), dialect.separator)
         names = [f"column_{j + 1}" for j in range(len(records.columns))]
-        notes.append(f"the first line holds numbers, so it is data and the columns are called {_ends(names)}")
+        what = "numbers" if is_data(records.first) else "numbers, and text that occurs again below it"
+        notes.append(f"the first line holds {what}, so it is data and the columns are called {_ends(names)}")
         columns = records.with_first()
     else:
         if records.n_rows == 0:
@@ -192,6 +194,21 @@ def is_data(first: list[str]) -> bool:
     missing = is_missing(pa.array(fields)).to_pylist()
     known = [field for field, absent in zip(fields, missing, strict=True) if not absent]
     return fields[0] != "" and bool(known) and all(map(looks_like_number, known))
+
+
+def _repeats_below(records: Records) -> bool:
+    """Whether a first record is a row like others: numbers above numbers, and text that its column holds again."""
+    fields = [field.strip() for field in records.first]
+    if records.named_rows or len(fields) > len(records.columns) or not any(map(looks_like_number, fields)):
+        return False
+    for field, column in zip(fields, records.columns, strict=False):
+        below = [cell for cell in column.slice(0, _LOOKED_AT).to_pylist() if cell]
+        if looks_like_number(field):
+            if not below or not all(map(looks_like_number, below)):
+                return False
+        elif not field or not pc.any(pc.equal(column, field)).as_py():
+            return False
+    return True
 
 
 def read_records(dialect: Dialect) -> Records:

@@ -75,7 +75,9 @@ def trim(text: str) -> tuple[str, list[str]]:
     if titles and _is_start(best):
         notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
         text = text[best.ends[best.start - 1] :]
-    kept, remarks = _without_remarks(text, best)
+    kept, remarks, n_blank = _without_remarks(text, best)
+    if n_blank:
+        notes.append(f"left out {n_blank} blank line(s) at the end")
     if remarks:
         notes.append(f"left out {counted(remarks, 'line')} below the table: {told(remarks)}")
     return kept, notes
@@ -132,17 +134,21 @@ def _is_lined_up(text: str) -> bool:
     return bool(found) and found[0].start == 0 and found[0].share >= _EVEN_SHARE
 
 
-def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]]]:
+def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], int]:
+    """The text without remarks below the table, these, and how many lines hold nothing but separators."""
     lines = text.rstrip("\n").split("\n")[-_TAIL_LINES:] if len(text) < _SAMPLE_SIZE else _last_lines(text)
     if '"' in "".join(lines[-3:]) and "".join(lines).count('"') % 2:
-        return text, []
+        return text, [], 0
     records = [_fields(line, sample) for line in lines]
     n_lines = count_remarks(records, sample.width)
     if not n_lines or n_lines >= len(records) - 1:
-        return text, []
+        return text, [], 0
     cut = records[len(records) - n_lines :]
-    size = sum(len(line) + 1 for line in lines[len(lines) - n_lines :])
-    return text.rstrip("\n")[: 1 - size or None].rstrip("\n") + "\n", [record for record in cut if n_filled(record)]
+    left_out = lines[len(lines) - n_lines :]
+    size = sum(len(line) + 1 for line in left_out)
+    kept = text.rstrip("\n")[: 1 - size or None].rstrip("\n") + "\n"
+    n_blank = sum(bool(line.strip()) and not n_filled(record) for line, record in zip(left_out, cut, strict=True))
+    return kept, [record for record in cut if n_filled(record)], n_blank
 
 
 def _last_lines(text: str) -> list[str]:

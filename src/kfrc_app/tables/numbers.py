@@ -21,8 +21,10 @@ THOUSANDS_MARKS = (",", ".", " ", "'")
 """A space stands for every kind of space, an apostrophe for both of its forms."""
 
 MISSING = (
-    "", "?", ".", "-", "na", "Na", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan",
-    "-NaN", "null", "NULL", "None", "missing", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+    "", "?", ".", "..", "-", ":", "na", "Na", "NA", "N/A", "n/a", "N.A.", "n.a.", "#N/A", "#N/A N/A", "#NA", "<NA>",
+    "nan", "NaN", "NAN", "-nan", "-NaN", "null", "NULL", "None", "missing", "\\N", "1.#IND", "-1.#IND", "1.#QNAN",
+    "-1.#QNAN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!",
+    "#NOMBRE!", "#NOM?",
 )  # fmt: skip
 """The usual marks for a missing value."""
 
@@ -136,6 +138,7 @@ def _shows_thousands(mark: str) -> str:
 
 
 _NUMBER = "|".join(f"(?:{_Reading(mark, _others(mark)).pattern})" for mark in DECIMAL_MARKS)
+_LOOSE = "|".join(f"(?:{_Reading(mark, _others(mark), uneven=True).pattern})" for mark in DECIMAL_MARKS)
 _DECIMAL = {mark: _shows_decimal(mark) for mark in DECIMAL_MARKS}
 _THOUSANDS = {mark: _shows_thousands(mark) for mark in THOUSANDS_MARKS}
 _DOUBTFUL = {mark: f"{_SIGN}[1-9][0-9]{{0,2}}{_CLASSES[mark]}[0-9]{{3}}$" for mark in DECIMAL_MARKS}
@@ -195,7 +198,7 @@ class _Column:
         if dressed is None:
             return found
         bare = cls(name, dressed.cells, _plain(dressed.cells), dressed)
-        return bare if bare.fits(_NUMBER) else found
+        return bare if bare.fits(_LOOSE) else found
 
     @property
     def n_known(self) -> int:

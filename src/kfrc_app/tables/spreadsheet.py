@@ -227,6 +227,12 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
         ends = names[0] if width == 1 else f"{names[0]} to {names[-1]}"
         notes.append(f"the first line holds numbers, so it is data and the columns are called {ends}")
     else:
+        numbers = [cell_text(cell, TRUTHS) for cell in rows[0] if not is_blank(cell) and is_value(cell)]
+        if numbers and not is_blank(rows[0][0]):
+            notes.append(
+                f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
+                "if it is data, put a line of names above it"
+            )
         names, rows = _names(rows[0], titles[-1:], notes), rows[1:]
     rows = _without_surroundings(rows, width, notes)
     if not rows:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from kfrc.typing import FloatArray
 from kfrc_app.tables import levels
+from kfrc_app.tables.codes import code_notes
 from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, counted, quoted, shortened
 from kfrc_app.tables.date_columns import as_dates, date_question, dated
 from kfrc_app.tables.dates import PIVOT, NotDates, has_short_years, read_dates
@@ -113,7 +114,7 @@ class Understanding:
     @property
     def notes(self) -> list[str]:
         """What was left out, and what the others were taken for."""
-        return [*self._left_out(), *self._read_as_text(), *self._taken()]
+        return [*self._left_out(), *self._read_as_text(), *self._taken(), *code_notes(self.series)]
 
     def _read_as_text(self) -> list[str]:
         notes = []

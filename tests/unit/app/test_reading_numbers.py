@@ -256,8 +256,14 @@ def test_an_open_quotation_mark_swallows_no_rows(tmp_path):
 
 
 def test_a_header_of_names_and_numbers_is_noticed(tmp_path):
-    table = read(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n4.7,3.2,virginica\n4.6,3.1,virginica\n")
+    table = read(tmp_path, "5.1,3.5,kind\n4.9,3.0,setosa\n4.7,3.2,virginica\n4.6,3.1,virginica\n")
     assert any("first line" in note and "'5.1'" in note for note in table.notes)
+
+
+def test_a_first_line_of_numbers_and_text_that_occurs_again_is_data(tmp_path):
+    table = read(tmp_path, "5.1,3.5,setosa\n4.9,3.0,setosa\n4.7,3.2,virginica\n4.6,3.1,virginica\n")
+    assert table.data["column_1"].tolist() == [5.1, 4.9, 4.7, 4.6]
+    assert any("occurs again" in note for note in table.notes)
 
 
 @pytest.mark.parametrize("names", [False, True])

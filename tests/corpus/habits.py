@@ -1,0 +1,303 @@
+"""Text files as banks, instruments, offices and people make them."""
+
+from __future__ import annotations
+
+from entries import dates, text
+
+ENTRIES = [
+    text(
+        "bank_german.csv",
+        "A German bank: lines about the account above, amounts with EUR, a remark below",
+        "Umsätze Girokonto;\nKonto:;DE00 1234\nZeitraum:;01.01.2024 - 31.01.2024\n\n"
+        "Buchungstag;Empfänger;Betrag;Saldo\n31.01.2024;Miete;-1.234,56 EUR;2.000,00 EUR\n"
+        "30.01.2024;Gehalt;3.100,00 EUR;3.234,56 EUR\n28.01.2024;Laden;-45,10 EUR;134,56 EUR\n27.01.2024;Bäcker;-5,00 EUR;179,66 EUR\n\n"
+        "Alle Angaben ohne Gewähr\n",
+        {
+            "Buchungstag": dates("2024-01-31", "2024-01-30", "2024-01-28", "2024-01-27"),
+            "Empfänger": ["Miete", "Gehalt", "Laden", "Bäcker"],
+            "Betrag": [-1234.56, 3100, -45.1, -5],
+            "Saldo": [2000, 3234.56, 134.56, 179.66],
+        },
+        encoding="cp1252",
+        line_end="\r\n",
+        notes=("Umsätze Girokonto", "Alle Angaben ohne Gewähr", "'EUR'"),
+    ),
+    text(
+        "bank_us.csv",
+        "A bank in the US: dollars, brackets for what was spent",
+        'Date,Description,Amount,Balance\n01/31/2024,Rent,"($1,250.00)","$3,400.10"\n01/30/2024,Salary,"$2,800.00","$4,650.10"\n'
+        '01/15/2024,Store,($45.25),"$1,850.10"\n01/02/2024,Refund,$12.00,"$1,895.35"\n',
+        {
+            "Date": dates("2024-01-31", "2024-01-30", "2024-01-15", "2024-01-02"),
+            "Description": ["Rent", "Salary", "Store", "Refund"],
+            "Amount": [-1250, 2800, -45.25, 12],
+            "Balance": [3400.1, 4650.1, 1850.1, 1895.35],
+        },
+        notes=("brackets", "'$'"),
+    ),
+    text(
+        "sap_minus_behind.txt",
+        "SAP: tabs, a minus behind the number",
+        "Konto\tBetrag\tMenge\n4711\t1.234,56-\t10\n4712\t99,00\t3-\n4713\t10.000,00\t7\n4714\t5,50-\t2\n",
+        {"Konto": [4711, 4712, 4713, 4714], "Betrag": [-1234.56, 99, 10000, -5.5], "Menge": [10, -3, 7, 2]},
+        notes=("minus behind",),
+    ),
+    text(
+        "krona.csv",
+        "A shop in Sweden: kr behind the amount, spaces between thousands",
+        "vara;pris;antal\nstol;1 234 kr;5\nbord;12 500 kr;1\nlampa;499 kr;12\nmatta;2 050 kr;3\n",
+        {"vara": ["stol", "bord", "lampa", "matta"], "pris": [1234, 12500, 499, 2050], "antal": [5, 1, 12, 3]},
+        notes=("'kr'",),
+    ),
+    text(
+        "yen.csv",
+        "A shop in Japan: whole amounts, and what the comma means was said",
+        '品名,価格,数\n茶,"¥1,200",3\n米,"¥12,800",10\n魚,¥980,2\n肉,"¥2,500",1\n',
+        {"品名": ["茶", "米", "魚", "肉"], "価格": [1200, 12800, 980, 2500], "数": [3, 10, 2, 1]},
+        options={"thousands": ","},
+        notes=("'¥'",),
+    ),
+    text(
+        "pounds_round.csv",
+        "Whole amounts with a dash, as on price tags",
+        "Ware;Preis\nA;5,- €\nB;12,50 €\nC;1.299,– €\nD;3,99 €\n",
+        {"Ware": ["A", "B", "C", "D"], "Preis": [5, 12.5, 1299, 3.99]},
+        notes=("'€'",),
+    ),
+    text(
+        "accounting_zero.csv",
+        "Accounting format of Excel in a CSV file: blanks around the sign, a dash for zero",
+        'account,debit,credit\ncash," $1,200.00 "," $50.00 "\nbank," $(300.00)"," $1.00 "\nloan," $25.00 "," $(7.50)"\nfees," $10.00 "," $3.00 "\n',
+        {"account": ["cash", "bank", "loan", "fees"], "debit": [1200, -300, 25, 10], "credit": [50, 1, -7.5, 3]},
+        notes=("brackets",),
+    ),
+    text(
+        "percent_german.csv",
+        "Shares in percent, with a space before the sign",
+        "Partei;2017;2021\nA;32,9 %;24,1 %\nB;20,5 %;25,7 %\nC;8,9 %;14,8 %\nD;10,7 %;11,5 %\n",
+        {"Partei": ["A", "B", "C", "D"], "2017": [32.9, 20.5, 8.9, 10.7], "2021": [24.1, 25.7, 14.8, 11.5]},
+        notes=("percent",),
+    ),
+    text(
+        "worldbank.csv",
+        "World Bank: .. for missing values, years as names, the source below",
+        "Country Name,Country Code,2019,2020,2021\nAruba,ABW,..,60.5,61.25\nAngola,AGO,61.1,62.3,..\nAlbania,ALB,78.6,77,76.5\n"
+        "Chad,TCD,53.3,52.8,52.5\n,,,,\n,,,,\nData from database: World Development Indicators,,,,\nLast Updated: 10/26/2023,,,,\n",
+        {
+            "Country Name": ["Aruba", "Angola", "Albania", "Chad"],
+            "Country Code": ["ABW", "AGO", "ALB", "TCD"],
+            "2019": [None, 61.1, 78.6, 53.3],
+            "2020": [60.5, 62.3, 77, 52.8],
+            "2021": [61.25, None, 76.5, 52.5],
+        },
+        notes=("Data from database",),
+    ),
+    text(
+        "eurostat.tsv",
+        "Eurostat: tabs, a colon for missing values",
+        "geo\t2020 \t2021 \nAT\t8.9 \t9.0 \nBE\t: \t11.5 \nCZ\t10.7 \t: \nDK\t5.8 \t5.9 \n",
+        {"geo": ["AT", "BE", "CZ", "DK"], "2020": [8.9, None, 10.7, 5.8], "2021": [9, 11.5, None, 5.9]},
+    ),
+    text(
+        "census_total.csv",
+        "An office: a total at the end, and the source",
+        "district,people,households\nNorth,1200,500\nSouth,800,350\nEast,1500,650\nWest,500,200\nTotal,4000,1700\n\nSource: register of residents\n",
+        {
+            "district": ["North", "South", "East", "West"],
+            "people": [1200, 800, 1500, 500],
+            "households": [500, 350, 650, 200],
+        },
+        notes=("'Total'", "Source: register"),
+    ),
+    text(
+        "mean_row.csv",
+        "A table with the mean below it, German",
+        "Schüler;Note;Fehler\nA;1,5;2\nB;2,5;8\nC;3,5;14\nD;4,5;20\nMittelwert;3;11\n",
+        {"Schüler": ["A", "B", "C", "D"], "Note": [1.5, 2.5, 3.5, 4.5], "Fehler": [2, 8, 14, 20]},
+        notes=("'Mittelwert'",),
+    ),
+    text(
+        "lab_units.csv",
+        "A laboratory: lines about the run, a line of units below the names",
+        "Instrument,XR-200\nOperator,Ann\nRun date,2024-01-31\n\nSample,Mass,Length,pH\n,mg,cm,\nS1,10.5,1.2,7.0\nS2,11.25,1.4,6.8\nS3,9.75,1.1,7.2\nS4,10,1.3,7.1\n",
+        {
+            "Sample": ["S1", "S2", "S3", "S4"],
+            "Mass": [10.5, 11.25, 9.75, 10],
+            "Length": [1.2, 1.4, 1.1, 1.3],
+            "pH": [7, 6.8, 7.2, 7.1],
+        },
+        notes=("XR-200", "'mg'"),
+    ),
+    text(
+        "instrument.txt",
+        "An instrument: comments, tabs, units in brackets, Windows letters",
+        "# Spectrometer 5\n# 31.01.2024\nTime\tTemp\tConc\n[s]\t[°C]\t[µg/l]\n0,0\t20,5\t1,25\n0,5\t20,75\t1,5\n1,0\t21,0\t1,75\n1,5\t21,5\t2,5\n",
+        {"Time": [0, 0.5, 1, 1.5], "Temp": [20.5, 20.75, 21, 21.5], "Conc": [1.25, 1.5, 1.75, 2.5]},
+        encoding="cp1252",
+        line_end="\r\n",
+        notes=("comment", "'[s]'"),
+    ),
+    text(
+        "weather_codes.csv",
+        "A weather station: 9999 and -999 where nothing was measured",
+        "day,temp,rain\n2024-01-01,3.5,0\n2024-01-02,-999,1.5\n2024-01-03,4.25,9999\n2024-01-04,2,0.5\n2024-01-05,-999,3\n",
+        {
+            "day": dates("2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04", "2024-01-05"),
+            "temp": [3.5, -999, 4.25, 2, -999],
+            "rain": [0, 1.5, 9999, 0.5, 3],
+        },
+        notes=("'temp' holds -999", "'rain' holds 9999"),
+    ),
+    text(
+        "below_detection.csv",
+        "A laboratory: values below the limit of detection are text among numbers",
+        "sample,lead,zinc\na,0.5,10\nb,<0.1,12\nc,0.75,11.5\nd,1.25,9\ne,2.5,14\n",
+        {"sample": ["a", "b", "c", "d", "e"], "zinc": [10, 12, 11.5, 9, 14]},
+        left_out={"lead": ["0.5", "<0.1", "0.75", "1.25", "2.5"]},
+        notes=("'<0.1' in row 2",),
+    ),
+    text(
+        "missing_marks.csv",
+        "People: many ways to say that nothing is known",
+        "who,a,b,c,d\nx,1,n/a,-,?\ny,N/A,2,3.5,4\nz,5,6,NaN,8\nw,null,1,2,NA\n",
+        {
+            "who": ["x", "y", "z", "w"],
+            "a": [1, None, 5, None],
+            "b": [None, 2, 6, 1],
+            "c": [None, 3.5, None, 2],
+            "d": [None, 4, 8, None],
+        },
+    ),
+    text(
+        "hand_made.csv",
+        "People: blanks around cells, a nameless column, yes and no",
+        " name , age ,, smokes\nAnn , 34 ,7, yes\n Bob, 28 ,8, no\nCy , 51,9 , no\nDi,40,10,yes \n",
+        {
+            "name": ["Ann", "Bob", "Cy", "Di"],
+            "age": [34, 28, 51, 40],
+            "column_3": [7, 8, 9, 10],
+            "smokes": ["yes", "no", "no", "yes"],
+        },
+        notes=("column_3",),
+    ),
+    text(
+        "dates_german.csv",
+        "Dates with dots, with and without a time",
+        "Geburt;Termin;x\n3.4.1985;12.03.2024 14:30;1\n12.11.1990;13.03.2024 08:00;2\n1.1.2001;14.03.2024 09:15;4\n30.6.1978;15.03.2024 16:45;3\n",
+        {
+            "Geburt": dates("1985-04-03", "1990-11-12", "2001-01-01", "1978-06-30"),
+            "Termin": dates("2024-03-12T14:30:00", "2024-03-13T08:00:00", "2024-03-14T09:15:00", "2024-03-15T16:45:00"),
+            "x": [1, 2, 4, 3],
+        },
+    ),
+    text(
+        "dates_us_short.csv",
+        "Dates with the month first and years of two digits, as Excel in the US writes them",
+        "sold,price\n3/14/24,10.5\n3/2/24,11\n12/31/23,9.75\n1/15/24,10\n",
+        {"sold": dates("2024-03-14", "2024-03-02", "2023-12-31", "2024-01-15"), "price": [10.5, 11, 9.75, 10]},
+        notes=("two digits",),
+    ),
+    text(
+        "dates_uk.csv",
+        "Dates with the day first, and the hour in two halves of the day",
+        "when,n\n14/03/2024 2:30 PM,1\n02/03/2024 12:05 AM,2\n28/02/2024 9:00 am,3\n",
+        {"when": dates("2024-03-14T14:30:00", "2024-03-02T00:05:00", "2024-02-28T09:00:00"), "n": [1, 2, 3]},
+    ),
+    text(
+        "dates_names.csv",
+        "Dates with the name of the month, in several forms",
+        'a,b,c\n12 Mar 2024,"March 12, 2024",12-Mar-24\n1 Dec 2023,"December 1, 2023",01-Dec-23\n30 Sept 2024,"September 30, 2024",30-Sep-24\n',
+        {
+            "a": dates("2024-03-12", "2023-12-01", "2024-09-30"),
+            "b": dates("2024-03-12", "2023-12-01", "2024-09-30"),
+            "c": dates("2024-03-12", "2023-12-01", "2024-09-30"),
+        },
+    ),
+    text(
+        "dates_french.csv",
+        "Dates with names of months in French",
+        "jour;valeur\n12 mars 2024;1,5\n1 août 2023;2,5\n30 décembre 2024;3,5\n",
+        {"jour": dates("2024-03-12", "2023-08-01", "2024-12-30"), "valeur": [1.5, 2.5, 3.5]},
+    ),
+    text(
+        "minus_sign.csv",
+        "Typeset tables: a real minus sign, plus signs",
+        "t,change\n0,−3.5\n1,+2.25\n2,−0.75\n3,1\n",
+        {"t": [0, 1, 2, 3], "change": [-3.5, 2.25, -0.75, 1]},
+    ),
+    text(
+        "quoted_newlines.csv",
+        "A database of remarks: line breaks, separators and quotation marks within cells",
+        'id,remark,score\n1,"first line\nsecond line",3.5\n2,"a, b; ""c""",4.5\n3,plain,5\n4,"x\n\ny",6\n',
+        {
+            "id": [1, 2, 3, 4],
+            "remark": ["first line\nsecond line", 'a, b; "c"', "plain", "x\n\ny"],
+            "score": [3.5, 4.5, 5, 6],
+        },
+    ),
+    text(
+        "bars.psv",
+        "A mainframe: bars between the columns",
+        "acct|name|bal\n001|Ann|10.50\n002|Bob|-3.25\n010|Cy|0.00\n011|Di|7.75\n",
+        {"acct": ["001", "002", "010", "011"], "name": ["Ann", "Bob", "Cy", "Di"], "bal": [10.5, -3.25, 0, 7.75]},
+    ),
+    text(
+        "lined_up.txt",
+        "Columns that are lined up with spaces",
+        "name      height   weight\nann          170     60.5\nbob          182     80.0\ncy           165     55.25\n",
+        {"name": ["ann", "bob", "cy"], "height": [170, 182, 165], "weight": [60.5, 80, 55.25]},
+    ),
+    text(
+        "one_column.txt",
+        "One number per line",
+        "weight\n70,5\n81\n55,25\n90\n",
+        {"weight": [70.5, 81, 55.25, 90]},
+    ),
+    text(
+        "no_header.data",
+        "A data archive: no names at all",
+        "5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n6.4,3.1,versicolor\n",
+        {
+            "column_1": [5.1, 4.9, 7.0, 6.4],
+            "column_2": [3.5, 3.0, 3.2, 3.1],
+            "column_3": ["setosa", "setosa", "versicolor", "versicolor"],
+        },
+        notes=("column_1 to column_3",),
+    ),
+    text(
+        "numbers_only.csv",
+        "Numbers only, no names",
+        "1.5,2,3\n2.5,4,9\n3.5,8,27\n",
+        {"column_1": [1.5, 2.5, 3.5], "column_2": [2, 4, 8], "column_3": [3, 9, 27]},
+        notes=("column_1 to column_3",),
+    ),
+    text(
+        "zip_codes.csv",
+        "Codes with leading zeros among numbers",
+        "zip,n\n01234,5\n80331,6\n00501,7\n01234,8\n",
+        {"zip": ["01234", "80331", "00501", "01234"], "n": [5, 6, 7, 8]},
+        notes=("leading zeros",),
+    ),
+    text(
+        "indian.csv",
+        "Amounts in rupees, grouped by two digits: read if the mark is said",
+        'name,amount\na,"₹1,23,456.50"\nb,"₹12,34,567.00"\nc,₹999.25\n',
+        {"name": ["a", "b", "c"], "amount": [123456.5, 1234567, 999.25]},
+        options={"thousands": ","},
+        notes=("'₹'",),
+    ),
+    text(
+        "answered_decimal.csv",
+        "A question that was answered: decimal commas with three digits",
+        "x;y\n1,234;5\n2,345;6\n3,456;7\n",
+        {"x": [1.234, 2.345, 3.456], "y": [5, 6, 7]},
+        options={"decimal": ","},
+    ),
+    text(
+        "answered_dates.csv",
+        "A question that was answered: the day stands first",
+        "when,y\n03/04/2024,5\n05/06/2024,6\n07/08/2024,7\n",
+        {"when": dates("2024-04-03", "2024-06-05", "2024-08-07"), "y": [5, 6, 7]},
+        options={"types": "when=date:dmy"},
+    ),
+]
