@@ -31,6 +31,9 @@ _SHORTEST = 0.1
 _MAX_LEVELS = 6
 """Levels of a column that are written, the most frequent ones."""
 
+_NOTHING = 1e-12
+"""Share of the variation along an axis that is nothing but rounding."""
+
 _INK = "0.15"
 
 
@@ -134,7 +137,8 @@ class BiplotDisplay(Display):
         outermost = np.where(outermost > 0, outermost, 1.0)
         tips = _REACH * np.array([np.zeros(2), *self.correlations_.values()]) * outermost
         ends = np.vstack([self.coordinates, tips])
-        margin = 0.06 * np.ptp(ends, axis=0) + np.finfo(float).tiny
+        reach = np.ptp(ends, axis=0)
+        margin = np.where(reach > 0, 0.06 * reach, 1.0)
         ax.set_xlim(*(ends[:, 0].min() - margin[0], ends[:, 0].max() + margin[0]))
         ax.set_ylim(*(ends[:, 1].min() - margin[1], ends[:, 1].max() + margin[1]))
         ax.axhline(0.0, color="0.9", linewidth=0.8, zorder=0)
@@ -206,7 +210,7 @@ def principal_coordinates(gram: Gram, n_axes: int = 2) -> tuple[FloatArray, Floa
     """
     B = symmetrize(double_center(gram.columns(range(gram.n_samples))))
     values, vectors = largest_pairs(B, min(n_axes, len(B)))
-    values = np.maximum(values, 0.0)
+    values = np.where(values > _NOTHING * max(float(np.trace(B)), 0.0), values, 0.0)
     coordinates, shares = np.zeros((len(B), n_axes)), np.zeros(n_axes)
     coordinates[:, : len(values)] = vectors * np.sqrt(values)
     longest = np.abs(coordinates).argmax(axis=0)

@@ -125,7 +125,7 @@ class PairsDisplay(Display):
         assert where is not None, "axes of a grid are needed, as plt.subplots makes them"
         grid = where.subgridspec(n_columns, n_columns)
         self.axes_ = np.full((n_columns, n_columns), None, dtype=object)
-        places = [_spread(column) for column in self.columns]
+        places = [_spread(column, j) for j, column in enumerate(self.columns)]
         for i in range(n_columns):
             for j in range(i + 1):
                 panel = self.axes_[i, j] = self.figure_.add_subplot(grid[i, j])
@@ -147,11 +147,11 @@ class PairsDisplay(Display):
         return self
 
 
-def _spread(column: ShownColumn) -> FloatArray:
-    """Values to draw at; rows of one level are spread, always in the same way."""
+def _spread(column: ShownColumn, seed: int) -> FloatArray:
+    """Values to draw at; rows of one level are spread, always in the same way, but not alike in two columns."""
     if not column.levels:
         return column.values
-    return column.values + np.random.default_rng(0).uniform(-_JITTER, _JITTER, len(column.values))
+    return column.values + np.random.default_rng(seed).uniform(-_JITTER, _JITTER, len(column.values))
 
 
 def _set_limits(panel: Axes, column: ShownColumn, side: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from kfrc import KFRC
@@ -86,6 +87,8 @@ class Facts:
     command, source : str
     seed : int or None
     max_points, n_eigenvalues : int
+    given : DataFrame, ndarray or None
+        The data as the model knows them, before levels were named by text; None if ``data`` are that.
     """
 
     model: FuzzyClusterer
@@ -102,6 +105,7 @@ class Facts:
     seed: int | None
     max_points: int
     n_eigenvalues: int
+    given: pd.DataFrame | NDArray[Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -363,9 +367,11 @@ class Facts:
         return np.column_stack([as_numbers(self.data.iloc[:, j]) for j in range(self.data.shape[1])])
 
     @property
-    def seen(self) -> FloatArray | pd.DataFrame:
+    def seen(self) -> pd.DataFrame | NDArray[Any]:
         """What the model was fitted on: an array if all entries are numbers, else the table."""
-        return self.X if self.pairwise or self._is_plain else self.data
+        if self.pairwise or self._is_plain:
+            return self.X
+        return self.data if self.given is None else self.given
 
     @cached_property
     def _is_plain(self) -> bool:

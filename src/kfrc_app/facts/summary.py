@@ -16,7 +16,7 @@ from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.facts.agreement import Labels
 from kfrc_app.facts.collection import Facts
 from kfrc_app.facts.fitted import check_shapes
-from kfrc_app.facts.table import typed_frame
+from kfrc_app.facts.table import raw_table, typed_frame
 
 MAX_POINTS = 3000
 """Rows in pictures; with more a sample is taken."""
@@ -114,4 +114,5 @@ def summarize(
         seed=seed,
         max_points=max_points,
         n_eigenvalues=n_eigenvalues,
+        given=raw_table(data),
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
 from kfrc_app.facts.text import DASH, clean, number
@@ -139,6 +140,13 @@ def table_facts(data: pd.DataFrame, weights: FloatArray | None = None) -> TableF
     )
 
 
+def raw_table(data: Any) -> pd.DataFrame | NDArray[Any]:
+    """A table of any library with its values as they are: a DataFrame, or an array."""
+    if isinstance(data, pd.DataFrame):
+        return data
+    return data.to_pandas() if hasattr(data, "to_pandas") else np.asarray(data)
+
+
 def typed_frame(data: Any, names: Any = None) -> pd.DataFrame:
     """A table of any library with the types that the facts speak of: floats, categories named by text, and dates.
 
@@ -148,11 +156,10 @@ def typed_frame(data: Any, names: Any = None) -> pd.DataFrame:
     names : sequence of str, optional
         Of columns that have none.
     """
-    if not isinstance(data, pd.DataFrame) and hasattr(data, "to_pandas"):
-        data = data.to_pandas()
+    own = getattr(data, "columns", names)
+    data = raw_table(data)
     if not isinstance(data, pd.DataFrame):
-        X = np.asarray(data)
-        own = getattr(data, "columns", names)
+        X = data
         if own is None or len(own) != X.shape[1]:
             own = [f"x{j}" for j in range(X.shape[1])]
         data = pd.DataFrame(X, columns=[str(name) for name in own])

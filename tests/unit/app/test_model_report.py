@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
 
-from kfrc import FCM, KFRC, KFRCError
+from kfrc import FCM, FRC, KFRC, KFRCError
 from kfrc.clusterers import _presentation
 from kfrc_app.report import Report, of_model
 from kfrc_app.runs import run
+from strategies import CLUSTERERS
 
 IRIS = load_iris(as_frame=True).data.iloc[::3]
 
@@ -28,6 +30,17 @@ def test_the_page_is_written_and_its_place_returned(model, tmp_path):
     assert page.startswith("<!DOCTYPE html>")
     assert "Flowers of three kinds" in page
     assert model.report(IRIS, str(tmp_path), n_refits=0) == tmp_path / "report.html"
+
+
+@pytest.mark.parametrize("method", CLUSTERERS)
+def test_every_method_has_a_report(method):
+    fitted = method(n_clusters=3).set_params(**({"m": 1.5} if "m" in method().get_params() else {})).fit(IRIS)
+    assert "petal length" in fitted.report(IRIS, n_refits=0).html
+
+
+def test_dissimilarities_have_a_report():
+    R = pairwise_distances(IRIS, metric="sqeuclidean")
+    assert FRC(3, metric="precomputed", random_state=0).fit(R).report(R, n_refits=0).html.startswith("<!DOCTYPE html>")
 
 
 def test_refits_tell_whether_to_trust_it(model, tmp_path):

@@ -6,10 +6,12 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris, make_blobs
 
-from kfrc import FCM, KFRC, KFRCError, UniformCollapseWarning
+from kfrc import FCM, FRC, KFRC, KFRCError, UniformCollapseWarning
 from kfrc_app import displays
 from kfrc_app.displays import (
     BiplotDisplay,
@@ -160,3 +162,34 @@ def test_hostile_names_are_drawn_as_they_are(name):
     frame = IRIS.iloc[::5].set_axis(["$a_", "b$ {", "x" * 300, "line\nbreak"], axis=1)
     model = FCM(3, random_state=0).fit(frame)
     getattr(displays, name).from_estimator(model, frame).figure_.canvas.draw()
+
+
+def tables_of_other_kinds():
+    group = np.repeat([0, 1, 2], 12)
+    values = 4.0 * group[:, None] + np.random.default_rng(0).normal(size=(36, 2))
+    frame = pd.DataFrame(values, columns=["a", "b"])
+    answers = frame.assign(flag=group > 0)
+    letters = np.array(list("xyz"), dtype=object)[group]
+    return {
+        "yes or no": answers,
+        "categories that are numbers": frame.assign(k=pd.Categorical(group)),
+        "polars": pl.from_pandas(answers),
+        "arrow": pa.Table.from_pandas(answers),
+        "array of objects": np.column_stack([values.astype(object), letters]),
+    }
+
+
+@pytest.mark.parametrize("name", list(tables_of_other_kinds()))
+def test_levels_are_seen_as_the_model_saw_them(name):
+    table = tables_of_other_kinds()[name]
+    model = FRC(3, m=1.4, metric="gower", random_state=0).fit(table)
+    shares = displays.ImportanceDisplay.from_estimator(model, table).contributions
+    assert shares[2] > 0.2
+    assert SilhouetteDisplay.from_estimator(model, table).crisp_ > 0.5
+
+
+def test_rows_of_one_column_lie_on_a_line():
+    X = IRIS[["petal length (cm)"]]
+    drawn = BiplotDisplay.from_estimator(FCM(3, random_state=0).fit(X), X)
+    assert not drawn.coordinates[:, 1].any()
+    assert drawn.explained.tolist() == pytest.approx([1.0, 0.0])
