@@ -23,21 +23,23 @@ from kfrc.clusterers import FuzzyClusterer
 FOLDER = "reference/api"
 OVERVIEW = "overview.txt"
 GROUPS = {
-    "Clustering": ["kfrc", "kfrc.indices", "kfrc.confidence", "kfrc.stability", "kfrc.existence"],
+    "Clustering": ["kfrc", "kfrc.confidence", "kfrc.stability", "kfrc.existence"],
     "Data": ["kfrc.columns", "kfrc.dissimilarity", "kfrc.gower", "kfrc.simulation", "kfrc.datasets", "kfrc.sources"],
     "Measures and pictures": ["kfrc.metrics", "kfrc.contributions", "kfrc_app.displays"],
     "Choices along the way": [
         "kfrc.fuzzifiers",
         "kfrc.kernels",
         "kfrc.criteria",
+        "kfrc.spectrum",
         "kfrc.relational",
         "kfrc.bandwidth",
         "kfrc.judges",
         "kfrc.mixtures",
     ],
-    "Errors, warnings, progress": ["kfrc.exceptions", "kfrc.activity"],
+    "Errors, warnings, progress, types": ["kfrc.exceptions", "kfrc.activity", "kfrc.typing"],
 }
 REST = "Inside the machine"
+REMARK = "How the parts work. These modules are not public: they may change in any release.\n"
 LAST = ["kfrc.clusterers"]  # exports again what kfrc itself does
 
 
@@ -230,7 +232,13 @@ def overview(pages: list[Page]) -> str:
     for title, names in groups.items():
         rows = [(f":doc:`{name} <api/{name}>`", summary_of_module(by_name[name].module)) for name in names]
         links = "".join(f"   api/{name}\n" for name in names)
-        parts += [heading(title, "-"), table(rows), f".. toctree::\n   :hidden:\n   :caption: {title}\n\n{links}"]
+        remark = REMARK if title == REST else ""
+        parts += [
+            heading(title, "-"),
+            remark,
+            table(rows),
+            f".. toctree::\n   :hidden:\n   :caption: {title}\n\n{links}",
+        ]
     return "\n".join(parts)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import pkgutil
 import re
-import sys
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -104,11 +104,9 @@ def test_links_within_the_site_lead_somewhere(pages, site):
             if parts.scheme or parts.netloc:
                 continue
             goal = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            where = f"{path.relative_to(site)}: {target}"
-            if not goal.exists():
-                broken.append(where)
-            elif parts.fragment and goal in pages and unquote(parts.fragment) not in pages[goal].anchors:
-                broken.append(where)
+            anchors = pages[goal].anchors if goal in pages else {unquote(parts.fragment)}
+            if not goal.exists() or (parts.fragment and unquote(parts.fragment) not in anchors):
+                broken.append(f"{path.relative_to(site)}: {target}")
     assert not broken
 
 
@@ -137,20 +135,34 @@ def test_formulas_are_drawn_by_the_browser_itself(site):
 
 
 @pytest.fixture
-def repository_links():
-    """The extension that makes links of a code host work on the site."""
-    sys.path.insert(0, str(DOCS / "_ext"))
-    yield importlib.import_module("repository_links")
-    sys.path.remove(str(DOCS / "_ext"))
+def extensions(monkeypatch):
+    """Importer of the modules in ``docs/_ext``."""
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    return importlib.import_module
 
 
-def test_links_of_a_document_at_the_root_are_moved_to_its_page(repository_links):
+def test_links_of_a_document_at_the_root_are_moved_to_its_page(extensions):
     text = "[a](docs/performance.md#threads) [b](CONTRIBUTING.md) [c](https://semver.org/) [d](#here)"
-    moved = repository_links.move_links(text, ROOT / "CHANGELOG.md", DOCS / "project" / "changelog.md")
+    moved = extensions("repository_links").move_links(text, ROOT / "CHANGELOG.md", DOCS / "project" / "changelog.md")
     assert moved == "[a](../performance.md#threads) [b](contributing.md) [c](https://semver.org/) [d](#here)"
 
 
-def test_a_link_to_a_script_leads_to_the_page_of_its_pictures(repository_links):
+def test_a_link_to_a_script_leads_to_the_page_of_its_pictures(extensions):
     page = DOCS / "how-to" / "read-a-table.md"
-    moved = repository_links.move_links("[s](../../examples/tutorials/survey.py)", page, page)
+    moved = extensions("repository_links").move_links("[s](../../examples/tutorials/survey.py)", page, page)
     assert moved == "[s](../tutorials/run/survey.rst)"
+
+
+def test_the_reference_calls_public_what_the_promise_calls_public(extensions):
+    promise = (DOCS / "public-api.md").read_text(encoding="utf-8").split("## Not public")[0]
+    promised = set(re.findall(r"`(kfrc\.[a-z_]+)`", promise)) | {"kfrc", "kfrc_app.displays"}
+    pages = extensions("api_pages")
+    grouped = {name for names in pages.GROUPS.values() for name in names} & set(pages.public_modules())
+    assert grouped == promised
+
+
+def test_the_glossary_has_every_word_that_the_report_explains(site):
+    from kfrc_app.facts.glossary import GLOSSARY
+
+    text = html.unescape((site / "glossary.html").read_text(encoding="utf-8"))
+    assert not [term.word for term in GLOSSARY if term.word not in text or term.meaning not in text]

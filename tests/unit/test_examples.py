@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import inspect
 import os
 import re
 import subprocess
@@ -10,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import kfrc
+import kfrc.metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL_DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -102,7 +106,7 @@ def test_every_test_named_in_the_map_exists():
 def test_every_function_named_in_the_documents_exists():
     names = {
         name
-        for document in [*(ROOT / "docs" / "theory").glob("*.md"), ROOT / "README.md"]
+        for document in [*(ROOT / "docs" / "theory").glob("*.md"), ROOT / "docs" / "coming-from.md", ROOT / "README.md"]
         for name in re.findall(r"`(kfrc(?:\.\w+)+)", document.read_text(encoding="utf-8"))
     }
     assert names
@@ -114,6 +118,23 @@ def test_links_between_documents_lead_somewhere(document):
     targets = LINK.findall(document.read_text(encoding="utf-8"))
     local = [target for target in targets if "://" not in target]
     assert not [target for target in local if not (document.parent / target).exists()]
+
+
+def test_calls_in_the_tables_of_translations_have_parameters_that_exist():
+    text = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
+    calls = [
+        (name, keyword)
+        for name, inside in re.findall(r"`(?:model\.)?([A-Za-z_.]+)\(([^`]*)\)", text)
+        if hasattr(kfrc, name) or hasattr(kfrc.metrics, name)
+        for keyword in re.findall(r"(\w+)=", inside)
+    ]
+    assert len(calls) > 15
+    unknown = []
+    for name, keyword in calls:
+        found = getattr(kfrc, name, None) or getattr(kfrc.metrics, name)
+        if keyword not in inspect.signature(found).parameters:
+            unknown.append((name, keyword))
+    assert not unknown
 
 
 def test_every_decision_is_in_the_index():
