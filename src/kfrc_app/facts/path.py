@@ -36,6 +36,9 @@ _TOL = 1e-4
 """Memberships of the path are for the eye: two digits are read off."""
 
 _MAX_ITER = 300
+_MAX_REFIT_ITER = 100
+"""The same for methods that are fitted again at every m: they begin at the solution of the neighbor."""
+
 _SMALLEST_STEP = 0.05
 """Distance of the first m from the hard limit, for fuzzifiers with unbounded m."""
 
@@ -197,7 +200,7 @@ def _refitting(
     seen = of_rows(model, X, rows)
 
     def solve(m: float, init: str | FloatArray) -> FloatArray:
-        again = clone(model).set_params(m=m, init=init, n_init=1, max_iter=_MAX_ITER, tol=_TOL, verbose=0)
+        again = clone(model).set_params(m=m, init=init, n_init=1, max_iter=_MAX_REFIT_ITER, tol=_TOL, verbose=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a fit that collapses is what the path is there to show
             fit_weighted(again, seen, weights)
