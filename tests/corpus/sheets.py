@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
@@ -16,6 +17,7 @@ from odf.table import Table, TableCell, TableRow
 from odf.text import P
 
 Rows = Sequence[Sequence[Any]]
+_MODIFIED = re.compile(rb"(<dcterms:modified[^>]*>)[^<]*")
 _MADE = datetime(2024, 1, 31)
 
 
@@ -24,7 +26,8 @@ def _repacked(content: bytes) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as copy:
         for name in source.namelist():
-            copy.writestr(zipfile.ZipInfo(name, (2024, 1, 31, 0, 0, 0)), source.read(name), zipfile.ZIP_DEFLATED)
+            content = _MODIFIED.sub(rb"\g<1>2024-01-31T00:00:00Z", source.read(name))
+            copy.writestr(zipfile.ZipInfo(name, (2024, 1, 31, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
     return target.getvalue()
 
 
@@ -387,5 +390,38 @@ ENTRIES = [
         "LibreOffice: two tables on two sheets",
         _ods(("eins", _SMALL), ("zwei", _SMALL)),
         asks=("'eins', 'zwei'", "--sheet 'eins'"),
+    ),
+    Entry(
+        "beside.xlsx",
+        "Excel: two tables beside each other",
+        _xlsx(
+            [
+                ["a", "b", None, "c", "d"],
+                [1, 2, None, 3, 4],
+                [5, 6, None, 7, 8],
+                [9, 10, None, 11, 12],
+                [13, 14, None, None, None],
+            ]
+        ),
+        asks=("beside each other",),
+    ),
+    Entry(
+        "spacer.xlsx",
+        "Excel: a blank column between the columns of one table",
+        _xlsx([["a", None, "b"], [1, None, 2.5], [3, None, 4.5], [5, None, 7]]),
+        {"a": [1, 3, 5], "b": [2.5, 4.5, 7]},
+    ),
+    Entry(
+        "names_only.xlsx",
+        "Excel: the names of columns over two cells",
+        _xlsx([["person", None, "age"], ["Ann", "Lee", 34], ["Bob", "Ray", 28], ["Cy", "Dee", 51]]),
+        {"person": ["Ann", "Bob", "Cy"], "column_2": ["Lee", "Ray", "Dee"], "age": [34, 28, 51]},
+        notes=("column_2",),
+    ),
+    Entry(
+        "matrix_of_dates.xlsx",
+        "Excel: days as names of columns",
+        _xlsx([["shop", date(2024, 1, 31), date(2024, 2, 29)], ["A", 1, 2.5], ["B", 3, 4.5], ["C", 5, 7]]),
+        {"shop": ["A", "B", "C"], "2024-01-31": [1, 3, 5], "2024-02-29": [2.5, 4.5, 7]},
     ),
 ]

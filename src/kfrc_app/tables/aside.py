@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kfrc_app.tables.layout import count_explanations, n_filled, told_explanations
 from kfrc_app.tables.totals import count_totals, is_called_total
@@ -10,13 +14,15 @@ from kfrc_app.tables.totals import count_totals, is_called_total
 _LOOKED_AT = 204  # records at the top that tell whether the first of them are units
 
 
-def without_lines_aside(columns: list[Any], notes: list[str]) -> list[Any]:
+def without_lines_aside(columns: list[Any], header: Sequence[str], notes: list[str]) -> list[Any]:
     """Columns without the cells of lines that are no rows.
 
     Parameters
     ----------
     columns : list of Arrow arrays of strings
         One or more; all of the same length.
+    header : sequence of str
+        The fields of the first line: where they stand again, files were put together.
     notes : list of str
         Added to.
 
@@ -24,6 +30,7 @@ def without_lines_aside(columns: list[Any], notes: list[str]) -> list[Any]:
     -------
     list of Arrow arrays of strings
     """
+    columns = _without_header(columns, header, notes)
     first = _rows(columns, 0, _LOOKED_AT)
     start = count_explanations(first, len(columns))
     if start:
@@ -39,6 +46,20 @@ def without_lines_aside(columns: list[Any], notes: list[str]) -> list[Any]:
         notes.extend(said)
         end -= totals
     return columns if (start, end) == (0, n_rows) else [column.slice(start, end - start) for column in columns]
+
+
+def _without_header(columns: list[Any], header: Sequence[str], notes: list[str]) -> list[Any]:
+    again = None
+    for column, field in zip(columns, header, strict=False):
+        same = pc.equal(column, field.strip())
+        again = same if again is None else pc.and_(again, same)
+        if not pc.any(again).as_py():  # in the first column already, as a rule
+            return columns
+    if again is None or len(header) < len(columns) or len(columns) == 1:
+        return columns
+    count = pc.sum(pc.cast(again, pa.int64())).as_py()
+    notes.append(f"the names of the columns stand again in {count} line(s), which are left out")
+    return [column.filter(pc.invert(again)) for column in columns]
 
 
 def _rows(columns: list[Any], start: int, count: int) -> list[tuple[str, ...]]:

@@ -174,7 +174,7 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
             )
         if records.named_rows:
             _refuse_doubtful_row_names(records, dialect, marks)
-        names, columns = _names(records), without_lines_aside(records.columns, notes)
+        names, columns = _names(records), without_lines_aside(records.columns, records.first, notes)
         nameless = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if name and not field]
         if nameless:
             notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless[::-1])}")

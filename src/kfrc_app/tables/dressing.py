@@ -104,6 +104,8 @@ def undress(cells: Any) -> Dressed | None:
     twice = pc.or_(twice, pc.and_(pc.or_(opened, behind), pc.or_(outer, inner)))
     twice = pc.or_(twice, pc.equal(brackets.drop_null(), "(("))
     closed = pc.equal(opened, pc.not_equal(part["close"], ""))
+    if pc.any(behind).as_py() and not pc.any(pc.match_substring_regex(known, "[0-9].*[0-9]")).as_py():
+        return None  # 2- is a grade
     if pc.any(twice).as_py() or not pc.all(closed).as_py() or n_negative == len(known) or not (found or n_negative):
         return None
     negative = pc.or_(

@@ -33,9 +33,12 @@ _MAX_EXPLANATIONS = 3  # lines below the names that may hold units, questions or
 _LOOKED_AT = 200  # rows that tell whether a column holds values
 _LONGEST_VALUE = 60  # characters of a number or a date
 _SHOWN = 3  # cells or lines in a note
-_PROSE = re.compile(
-    r"^\W*(?:sources?|notes?|quellen?|anmerkung|hinweis|fuente|nota|remarques?|legende?)\b|^[*†‡]|\S\s\S", re.I
+_REMARK = re.compile(
+    r"^\W*(?:sources?|notes?|quellen?|anmerkung|hinweis|fuente|nota|remarques?|legende?)\b\W|^[*†‡]|^\(\d+ rows?\)",
+    re.IGNORECASE,
 )
+_PROSE = re.compile(r"\S\s\S")
+_LONG = 40  # characters of a remark, unlike a name
 _UNIT = re.compile(
     r"[\[(].*[\])]|%|‰|°?[cfk]|[kmcdµμn]?(?:g|m|l|s|w|v|a|hz|pa|j|mol|cal)|h|min|sec|hrs?|d|days?|years?|yrs?|kg/m[2²]|"
     r"[cmk]?m[²³23]|km/h|m/s|[mµμn]?g/[dmµμ]?l|[mµμn]?mol/l|mmhg|bpm|pp[mb]|eur|usd|€|\$|£|text|numeric|number|integer|date",
@@ -182,7 +185,8 @@ def _explains(row: Row, measured: Sequence[int]) -> bool:
 def count_remarks(rows: Sequence[Row], width: int) -> int:
     """How many lines at the end are remarks below the table, the blank lines before them included.
 
-    A remark is a single cell of prose below a table of three columns or more, or of two after a blank line.
+    A remark is a single cell of text after a blank line, or below a table of three columns or more if it begins as
+    remarks do, or is longer than any name above it.
 
     Examples
     --------
@@ -200,7 +204,14 @@ def _is_remark(rows: Sequence[Row], k: int, width: int) -> bool:
     cells = [cell for cell in rows[k] if not is_blank(cell)]
     if len(cells) != 1 or width < 2 or not is_name(cells[0]):
         return False
-    return _is_apart(rows, k) or (width >= _NARROW and _PROSE.search(cells[0]) is not None)
+    if _is_apart(rows, k) or (width >= _NARROW and _REMARK.search(cells[0])):
+        return True
+    if width < _NARROW or not _PROSE.search(cells[0]):
+        return False
+    # A row of which only a name is known looks the same; but names are not that long, and rows are whole lines.
+    j = next(j for j, cell in enumerate(rows[k]) if not is_blank(cell))
+    longest = max((len(str(row[j])) for row in rows[:k] if j < len(row) and n_filled(row) > 1), default=0)
+    return len(rows[k]) < width or len(cells[0]) > max(_LONG, 2 * longest)
 
 
 def _is_apart(rows: Sequence[Row], k: int) -> bool:

@@ -16,6 +16,10 @@ _SAMPLE_SIZE = 200_000  # characters
 _EVEN_SHARE = 0.9
 """Share of the lines of a table that have the same number of fields; remarks below it have others."""
 
+_RULE = re.compile(r"^(?=.{5})[ |+:=-]*(?:---|===)[ |+:=-]*\n", re.MULTILINE)
+"""A line that is drawn below names or around a table."""
+
+_RULED_LINES = 5  # at the beginning
 _YEAR = re.compile("(?:1[89]|20)[0-9]{2}")
 _TAIL_LINES = 30  # lines at the end among which remarks are looked for
 
@@ -66,6 +70,7 @@ def trim(text: str) -> tuple[str, list[str]]:
     >>> trim("Report of May\n\nname;a;b\nx;1;2\ny;3;4\nz;5;6\n\nSource: us\n")[0]
     'name;a;b\nx;1;2\ny;3;4\nz;5;6\n'
     """
+    text = _without_rules(text)
     samples = (sample for separator in _SEPARATORS if separator in text for sample in _cut(text, separator))
     best = next((sample for sample in samples if sample.share >= _EVEN_SHARE), None)
     if best is None or (best.separator == "," and _is_lined_up(text)):
@@ -81,6 +86,15 @@ def trim(text: str) -> tuple[str, list[str]]:
     if remarks:
         notes.append(f"left out {counted(remarks, 'line')} below the table: {told(remarks)}")
     return kept, notes
+
+
+def _without_rules(text: str) -> str:
+    """A text without lines that are drawn at its beginning or end."""
+    head = re.match(f"(?:.*\n){{0,{_RULED_LINES}}}", text)
+    end = head.end() if head else 0
+    tail = len(text) - sum(len(line) + 1 for line in text[-_SAMPLE_SIZE:].rstrip("\n").split("\n")[-2:])
+    tail = max(end, tail)
+    return _RULE.sub("", text[:end]) + text[end:tail] + _RULE.sub("", text[tail:])
 
 
 def _cut(text: str, separator: str) -> list[_Sample]:

@@ -17,7 +17,7 @@ from kfrc_app.tables.formats import is_spreadsheet, open_file
 from kfrc_app.tables.layout import find_header
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.parquet import MAGIC, parse_parquet
-from kfrc_app.tables.spreadsheet import TRUTHS, Sheet, read_sheet
+from kfrc_app.tables.spreadsheet import TRUTHS, Sheet, read_sheet, without_blank_columns
 from kfrc_app.tables.table import MIN_ROWS, read_bytes
 
 
@@ -107,7 +107,8 @@ def _find(content: bytes, marks: Marks, sheet: str | None) -> _Found:
 
 def _in_sheet(sheet: Sheet, marks: Marks) -> _Found:
     """The same for cells of a spreadsheet; lines above the matrix are left out."""
-    rows = sheet.rows[find_header(sheet.rows) :]
+    rows = without_blank_columns(sheet.rows)
+    rows = rows[find_header(rows) :]
     has_header = _is_header([cell_text(cell) for cell in rows[0]], len(rows[0]), len(rows))
     cells = rows[1:] if has_header else rows
     numbered = {str(j): [row[j] for row in cells] for j in range(len(rows[0]))}

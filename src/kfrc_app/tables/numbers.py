@@ -23,8 +23,8 @@ THOUSANDS_MARKS = (",", ".", " ", "'")
 MISSING = (
     "", "?", ".", "..", "-", ":", "na", "Na", "NA", "N/A", "n/a", "N.A.", "n.a.", "#N/A", "#N/A N/A", "#NA", "<NA>",
     "nan", "NaN", "NAN", "-nan", "-NaN", "null", "NULL", "None", "missing", "\\N", "1.#IND", "-1.#IND", "1.#QNAN",
-    "-1.#QNAN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!",
-    "#NOMBRE!", "#NOM?",
+    "-1.#QNAN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#NV", "#WERT!", "#BEZUG!", "#ZAHL!",
+    "#VALEUR!", "#NOMBRE!", "#NOM?",
 )  # fmt: skip
 """The usual marks for a missing value."""
 

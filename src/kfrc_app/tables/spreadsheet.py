@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import python_calamine as calamine
@@ -44,7 +45,7 @@ class Sheet:
     ----------
     name : str
     rows : list of rows
-        Without blank lines and columns around them.
+        Without blank lines above them.
     notes : tuple of str
     """
 
@@ -186,16 +187,35 @@ def _named(sheet: str, names: Sequence[str]) -> str:
 
 
 def _cells(workbook: Any, name: str) -> Grid:
-    """Cells of a sheet without blank lines and columns around them; what is merged holds its value everywhere."""
+    """Cells of a sheet without blank lines above them; what is merged down a column holds in all its rows."""
     sheet = workbook.get_sheet_by_name(name)
     rows: Grid = [[None if is_blank(cell) else cell for cell in row] for row in sheet.to_python(skip_empty_area=False)]
     for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
-        if top < len(rows) and left == right:  # down a column, as names of groups of rows are
+        if top < len(rows) and left == right:  # as names of groups of rows are
             for k in range(top + 1, min(bottom + 1, len(rows))):
                 rows[k][left] = rows[top][left]
-    filled = [j for j in range(max(map(len, rows), default=0)) if any(not is_blank(row[j]) for row in rows)]
     first = next((k for k, row in enumerate(rows) if n_filled(row)), 0)
-    return [[row[j] for j in filled] for row in rows[first:]]
+    return rows[first:]
+
+
+def without_blank_columns(rows: Grid) -> Grid:
+    """Cells without the columns in which there is nothing.
+
+    Raises
+    ------
+    DataError
+        If these separate blocks of columns that end in different lines, as tables beside each other do.
+    """
+    width = max(map(len, rows), default=0)
+    last = [max((k for k, row in enumerate(rows) if not is_blank(row[j])), default=-1) for j in range(width)]
+    blocks = [[j for j, _ in found] for filled, found in groupby(enumerate(last), lambda at: at[1] >= 0) if filled]
+    tables = [block for block in blocks if sum(n_filled([row[j] for j in block]) > 1 for row in rows) >= _MIN_ROWS]
+    if len({max(last[j] for j in block) for block in tables}) > 1:
+        raise DataError(
+            "there seem to be two tables beside each other, with a blank column between them: put every table into a "
+            "sheet of its own"
+        )
+    return [[row[j] for block in blocks for j in block] for row in rows]
 
 
 def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
@@ -215,7 +235,7 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
     DataError
         If there are no rows, names repeat, or a second table follows.
     """
-    rows, notes = sheet.rows, list(sheet.notes)
+    rows, notes = without_blank_columns(sheet.rows), list(sheet.notes)
     start = find_header(rows[: 2 * SEARCHED])
     titles = [row for row in rows[:start] if n_filled(row)]
     if titles:
