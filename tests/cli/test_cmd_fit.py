@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kfrc import KFRC
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc_app.runs.results import ALL_FILES, MEMBERSHIPS, MODEL, REPORT, SUMMARY
+from kfrc_app.runs.results import ALL_FILES, CLUSTERED, MEMBERSHIPS, MODEL, SUMMARY, WORKBOOK
 
 LIGHT = ("--no-report", "--starts", "1")
 
@@ -46,7 +46,7 @@ def test_known_labels_do_not_change_the_result(run, iris_csv, tmp_path):
 def test_standard_output_holds_one_json_document_and_nothing_else(run, iris_csv, tmp_path):
     ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", *LIGHT)
     assert ended.document["n_clusters"] == 3
-    assert ended.document["files"] == sorted([MEMBERSHIPS, MODEL, SUMMARY])
+    assert ended.document["files"] == sorted([MEMBERSHIPS, MODEL, SUMMARY, WORKBOOK, CLUSTERED])
     assert "note: left out 1 column of text: 'species'" in ended.err
 
 
@@ -104,7 +104,7 @@ def test_a_dissimilarity_matrix_may_have_names(run, iris_frame, tmp_path, names)
     ended = run("fit", tmp_path / "R.csv", "-c", 3, "-o", tmp_path / "out", "--dissimilarity", "--json")
     assert ended.document["method"] == "FRC"
     assert ended.document["status"] == "converged"
-    assert ended.document["files"] == sorted([MEMBERSHIPS, MODEL, REPORT, SUMMARY])
+    assert ended.document["files"] == sorted(ALL_FILES)
     ids = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)["id"].astype(str)
     assert ids.tolist() == ([str(j + 1) for j in range(len(X))] if names == "none" else labels)
 

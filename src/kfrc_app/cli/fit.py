@@ -75,8 +75,9 @@ def fit(
     json: options.Json = False,
     force: options.Force = False,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    excel: Annotated[bool, typer.Option("--excel/--no-excel", help="Write clustered.xlsx.")] = True,
 ) -> None:
-    """Cluster a table: memberships, a model for new rows, a summary and a report."""
+    """Cluster a table: a report, the table with what was found beside it, and a model for new rows."""
     fuzziness = options.parse_fuzziness(fuzzifier, m)
     marks = options.parse_marks(decimal, thousands)
     wishes = options.parse_types(types)
@@ -93,7 +94,14 @@ def fit(
         relations = read_dissimilarities(data, marks=marks, sheet=sheet)
         with progress() as bar:
             facts, files = cluster_dissimilarities(
-                relations, relational, source=data, command=command, bar=bar, with_report=report, n_refits=refits
+                relations,
+                relational,
+                source=data,
+                command=command,
+                bar=bar,
+                with_report=report,
+                n_refits=refits,
+                excel=excel,
             )
     else:
         model = KFRC(
@@ -128,7 +136,7 @@ def fit(
         found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))
         with progress() as bar:
             facts, files = cluster_table(
-                found, model, source=data, command=command, with_report=report, bar=bar, n_refits=refits
+                found, model, source=data, command=command, with_report=report, bar=bar, n_refits=refits, excel=excel
             )
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)

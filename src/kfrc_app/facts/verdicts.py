@@ -30,6 +30,9 @@ AGAIN = (Grade(0.75, "stable"), Grade(0.6, "doubtful"), Grade(0.0, "dissolved"))
 """What a cluster is called by its mean Jaccard similarity with refits on other rows, the limits of Hennig (2007); and a
 whole partition by its mean adjusted Rand index with them."""
 
+STAYS = (Grade(AGAIN[0].least, "stable"), Grade(AGAIN[1].least, "doubtful"), Grade(0.0, "unstable"))
+"""What the place of a single row is called by the share of refits in which it stays in its cluster."""
+
 FOUND_AGAIN = AGAIN[0].least
 """Adjusted Rand index from which on a single refit is said to have found the partition again."""
 

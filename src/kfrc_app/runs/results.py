@@ -1,7 +1,8 @@
-"""The files that a fit leaves: memberships, model, summary and report."""
+"""The files that a fit leaves: the table with what was found, memberships, model, summary and report."""
 
 from __future__ import annotations
 
+import csv
 import io
 
 import numpy as np
@@ -11,10 +12,13 @@ from kfrc.typing import FloatArray
 from kfrc_app.facts import Facts, summary_document
 from kfrc_app.facts.text import dump_json
 from kfrc_app.models import dump_model
+from kfrc_app.runs.clustered import clustered_csv, clustered_table, clustered_workbook, fits_workbook
+from kfrc_app.runs.neutral import neutral
 from kfrc_app.tables import InputRows
 
 MEMBERSHIPS, MODEL, SUMMARY, REPORT = "memberships.csv", "model.skops", "summary.json", "report.html"
-ALL_FILES = (MEMBERSHIPS, MODEL, SUMMARY, REPORT)
+WORKBOOK, CLUSTERED = "clustered.xlsx", "clustered.csv"
+ALL_FILES = (MEMBERSHIPS, MODEL, SUMMARY, REPORT, WORKBOOK, CLUSTERED)
 
 
 def membership_table(rows: InputRows, U: FloatArray) -> pd.DataFrame:
@@ -47,13 +51,20 @@ def membership_table(rows: InputRows, U: FloatArray) -> pd.DataFrame:
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """A table as CSV, with ten digits: read back, rows still sum to one."""
+    """A table as CSV, with ten digits: read back, rows still sum to one. No text in it can be taken for a formula."""
     buffer = io.StringIO()
-    frame.to_csv(buffer, index=False, float_format="%.10g", lineterminator="\n")
+    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    safe = frame.assign(**{name: [neutral(text) for text in frame[name]] for name in texts})
+    # A carriage return ends a line for many readers, but not for the writer, which would not quote it.
+    ends_lines = any("\r" in text for name in texts for text in safe[name])
+    quoting = csv.QUOTE_NONNUMERIC if ends_lines else csv.QUOTE_MINIMAL
+    safe.to_csv(buffer, index=False, float_format="%.10g", lineterminator="\n", quoting=quoting)
     return buffer.getvalue()
 
 
-def result_files(facts: Facts, rows: InputRows, report: str | None) -> dict[str, str | bytes]:
+def result_files(
+    facts: Facts, rows: InputRows, report: str | None, *, original: pd.DataFrame | None = None, excel: bool = True
+) -> dict[str, str | bytes]:
     """Content of every output file by name.
 
     Parameters
@@ -62,6 +73,10 @@ def result_files(facts: Facts, rows: InputRows, report: str | None) -> dict[str,
     rows : InputRows
         All rows of the file, those of the facts among them.
     report : str or None
+    original : DataFrame, optional
+        All rows and columns of the file; by default the names of the rows.
+    excel : bool, default=True
+        Whether to write a workbook, if the table fits into one.
 
     Returns
     -------
@@ -74,4 +89,9 @@ def result_files(facts: Facts, rows: InputRows, report: str | None) -> dict[str,
     }
     if report is not None:
         files[REPORT] = report
+    named = pd.DataFrame({"id": pd.array(rows.ids, dtype="string[pyarrow]")}) if original is None else original
+    found = clustered_table(named, rows, facts)
+    if excel and fits_workbook(*found.frame.shape):
+        files[WORKBOOK] = clustered_workbook(found, facts)
+    files[CLUSTERED] = clustered_csv(found)
     return files

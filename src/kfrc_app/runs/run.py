@@ -17,6 +17,7 @@ from kfrc.typing import FloatArray
 from kfrc_app.facts import Facts, summarize
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.weighting import fit_weighted
+from kfrc_app.runs.clustered import N_ADDED, TOO_LARGE, fits_workbook
 from kfrc_app.runs.progress import FitProgress, Tasks
 from kfrc_app.runs.results import result_files
 from kfrc_app.tables import STANDARD_INPUT, DataError, InputRows, Table
@@ -42,6 +43,7 @@ def cluster_table(
     with_report: bool,
     bar: Tasks,
     n_refits: int = N_REFITS,
+    excel: bool = True,
 ) -> tuple[Facts, dict[str, str | bytes]]:
     """Cluster a table that was read; the facts, and the content of the output files.
 
@@ -57,6 +59,8 @@ def cluster_table(
         Told how far the work is.
     n_refits : int, default=20
         Refits that say whether the result can be trusted; 0 for none.
+    excel : bool, default=True
+        Whether to write a workbook.
 
     Returns
     -------
@@ -67,6 +71,9 @@ def cluster_table(
     _refuse_few_rows(len(found.data), _LEAST_CLUSTERS if isinstance(model.n_clusters, str) else model.n_clusters)
     notes = list(found.notes)
     confidence = _fit_and_assess(model, found.data, n_refits, notes, bar, found.ids, found.weights)
+    n_added = N_ADDED + model.memberships_.shape[1]
+    if excel and not fits_workbook(len(found.rows.ids), found.original.shape[1] + n_added):
+        notes.append(TOO_LARGE)
     facts = summarize(
         model,
         found.data,
@@ -82,7 +89,8 @@ def cluster_table(
         seed=model.random_state if isinstance(model.random_state, int) else None,
     )
     page = _report(facts, bar) if with_report else None
-    return facts, result_files(facts, found.rows, page)
+    bar.add_task("writing the table", total=None)
+    return facts, result_files(facts, found.rows, page, original=found.original, excel=excel)
 
 
 def cluster_dissimilarities(
@@ -94,6 +102,7 @@ def cluster_dissimilarities(
     bar: Tasks,
     with_report: bool = True,
     n_refits: int = N_REFITS,
+    excel: bool = True,
 ) -> tuple[Facts, dict[str, str | bytes]]:
     """Cluster a matrix of dissimilarities that was read; the facts, and the content of the output files.
 
@@ -109,6 +118,8 @@ def cluster_dissimilarities(
     with_report : bool, default=True
     n_refits : int, default=20
         Refits that say whether the result can be trusted; 0 for none.
+    excel : bool, default=True
+        Whether to write a workbook.
 
     Returns
     -------
@@ -129,7 +140,8 @@ def cluster_dissimilarities(
         source=_shown_source(source),
         seed=model.random_state if isinstance(model.random_state, int) else None,
     )
-    return facts, result_files(facts, InputRows.all_used(found.ids), _report(facts, bar) if with_report else None)
+    page = _report(facts, bar) if with_report else None
+    return facts, result_files(facts, InputRows.all_used(found.ids), page, excel=excel)
 
 
 def _report(facts: Facts, bar: Tasks) -> str:

@@ -25,7 +25,7 @@ from kfrc_app.tables.weights import read_weights, refuse_no_weight
 
 STANDARD_INPUT = "-"
 MIN_ROWS = 3
-MAX_COLUMNS = 500
+MAX_COLUMNS = 50_000
 """One bandwidth is searched per column; beyond this the search takes hours rather than minutes."""
 
 
