@@ -11,14 +11,13 @@ from kfrc_app.server.duration import expected_time
 from kfrc_app.server.plain import in_plain_words
 from kfrc_app.tables.columns import ROW_NAMES
 from kfrc_app.tables.kinds import Kind, parse_wishes
-from kfrc_app.tables.preview import ColumnPreview, Preview, Role, preview_table
+from kfrc_app.tables.preview import KNOWN_GROUPS, ColumnPreview, Preview, Role, preview_table
 from kfrc_app.tables.questions import Choice, Question
 
 _USES = {Role.NAMES: Aside.NAMES, Role.LABEL: Aside.GROUPS, Role.WEIGHT: Aside.WEIGHT, Role.LEFT_OUT: Kind.DROP}
 _SUSPICIONS = {
-    str(
-        Role.LABEL
-    ): "If these groups are known already, choose “Known groups”: they are then compared with the result.",
+    KNOWN_GROUPS: "Choose “Known groups”, and they are compared with the result.",
+    str(Role.LABEL): "If these groups are known already, choose “Known groups”: they are compared with the result.",
     str(Role.WEIGHT): "If this says how many people or things a row stands for, choose “How often a row counts”.",
 }
 _NO_HEADING = "(no heading)"
@@ -74,7 +73,7 @@ def _column(column: ColumnPreview, choices: Choices) -> dict[str, Any]:
 
 
 def _hint(column: ColumnPreview) -> str:
-    return _SUSPICIONS.get(column.suspicion, "")
+    return _SUSPICIONS.get(column.suspicion or column.reason, "")
 
 
 def _extent(column: ColumnPreview) -> str:

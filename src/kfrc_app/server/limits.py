@@ -16,6 +16,9 @@ MAX_KEPT_TABLES = 20
 MAX_RECEIVING = 4
 """Files that are received at the same time."""
 
+MAX_READING = 2
+"""Files whose columns are described at the same time; others wait."""
+
 MAX_RUNNING = 2
 """Tables that are worked on at the same time: each takes about one processor."""
 

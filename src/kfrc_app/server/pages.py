@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 from urllib.parse import unquote
 
+import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -49,6 +50,7 @@ class Pages:
 
     def __init__(self, uploads: Uploads, runs: Runs, workers: Workers) -> None:
         self.uploads, self.runs, self.workers = uploads, runs, workers
+        self._reading = anyio.CapacityLimiter(limits.MAX_READING)
         self._page = _rendered()
         self._static = _static_files()
 
@@ -104,7 +106,9 @@ class Pages:
         task = {"do": "describe", "path": str(upload.path), "choices": choices}
         upload.users += 1
         try:
-            answer = await anyio.to_thread.run_sync(self.workers.do_within, limits.READING_SECONDS, task)
+            answer = await anyio.to_thread.run_sync(
+                self.workers.do_within, limits.READING_SECONDS, task, limiter=self._reading
+            )
         except TimeoutError:
             raise PageError(_SLOW, where="file") from None
         except (WorkerEndedError, OSError):

@@ -10,6 +10,7 @@ _PAUSES = (re.compile(r".*(?=[:;(])", re.DOTALL), re.compile(r".*(?=[.,])", re.D
 """A hint begins at the last colon before the first flag, or else at the last comma."""
 
 _WORDS = (
+    (re.compile(r"\bclustered by\b"), "used to find groups"),
     (re.compile(r"\bclusters\b"), "groups"),
     (re.compile(r"\bcluster\b"), "group"),
     (re.compile(r"\bmemberships\b"), "degrees of belonging"),

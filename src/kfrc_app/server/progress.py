@@ -10,7 +10,12 @@ from typing import Any
 STEPS = ("reading", "looking", "checking", "writing")
 """Reading the table, looking for groups, checking them on parts of the rows, writing the report."""
 
-_BEGIN = {"clustering": "looking", "fitting again": "checking", "writing the report": "writing"}
+_BEGIN = {
+    "clustering": "looking",
+    "fitting again": "checking",
+    "writing the report": "writing",
+    "writing the table": "writing",
+}
 """The step that a task of a run begins."""
 
 _INTERVAL = 0.2  # seconds between two messages at least

@@ -32,6 +32,9 @@ MAX_LISTED_LEVELS = 50
 MAX_QUESTIONS = 5
 """Questions about marks and sheets that one file can raise: each answer leaves fewer."""
 
+KNOWN_GROUPS = "it looks like groups that are known already"
+"""Why a column of text that is called a label or a class is left out."""
+
 _WEIGHT_WORDS = frozenset({"weights", "wt", "wgt", "pweight", "fweight", "freq", "frequency", "gewicht"})
 
 
@@ -301,7 +304,7 @@ class _Shown:
             return found.spoiled[name]
         if name in found.text:
             known_groups = len(self.file.encoded(name).levels) <= MAX_LEVELS and name not in found.lost
-            return "it looks like groups that are known already" if known_groups else "it holds names, codes or remarks"
+            return KNOWN_GROUPS if known_groups else "it holds names, codes or remarks"
         return "it names the rows in the file"
 
     def _weight_problem(self, name: str) -> str:

@@ -10,8 +10,9 @@ const GONE = "The connection to kfrc is lost: the program that runs this page ha
   + "open the address that it prints, and choose your table again. Nothing of your own file was changed.";
 
 let description = null;
-let asked = 0; // counts questions about columns, so that an answer that comes late is not shown
-let sending = null;
+let next = null; // what is to be asked of the columns next
+let answering = null;
+let sending = null; // what a file that is given can stop
 
 // ---- problems
 
@@ -52,6 +53,7 @@ async function give(file) {
   sending = new AbortController();
   if (chosen.table) forget(chosen.table.id);
   reset();
+  description = null;
   showDrop();
   byId("file-status").textContent = `Reading ${file.name} …`;
   show("file-bar");
@@ -60,7 +62,7 @@ async function give(file) {
     const table = await sendFile(file, sending.signal);
     reset(table);
     startOver();
-    await describe(null, sending.signal);
+    await describe(null);
     focusOn("columns-title");
   } catch (error) {
     reset();
@@ -93,36 +95,54 @@ function showKept() {
 
 // ---- 2: the columns
 
-async function describe(column, signal) {
-  const mine = ++asked;
+// One question at a time: a large table takes seconds, and only what was chosen last matters.
+function describe(column) {
+  next = { column };
   keep();
-  byId("columns-status").textContent = description ? "Reading again …" : "";
-  try {
-    const found = await askJson("POST", `/tables/${chosen.table.id}/columns`, reading(), { signal });
-    if (mine !== asked) return;
-    description = found;
-    chosen.sheet = found.sheets.length > 1 ? found.sheet : null;
-    keep();
-    say("columns-problem", found.obstacle);
-    showColumns(description);
-    showKept();
-    show("columns");
-    show("groups");
-    byId("expected").textContent = description.expected || "";
-    markStep("columns");
-  } catch (error) {
-    if (mine !== asked || error.name === "AbortError") return;
-    if (!(error instanceof Refused) || description === null || error.where === "file") throw error;
-    const beside = error.column ?? column;
-    const known = description.columns.find((each) => each.name === beside);
-    if (known === undefined) {
-      tell(error, "columns");
-    } else {
-      known.use = chosen.columns[beside]?.use ?? known.use;
-      showColumns(description, { [beside]: error.message });
+  answering ??= answerAll().finally(() => (answering = null));
+  return answering;
+}
+
+async function answerAll() {
+  while (next) {
+    const { column } = next;
+    next = null;
+    byId("columns-status").textContent = description ? "Reading again …" : "";
+    try {
+      const table = chosen.table.id;
+      const found = await askJson("POST", `/tables/${table}/columns`, reading(), { signal: sending?.signal });
+      if (!next && chosen.table?.id === table) showDescription(found);
+    } catch (error) {
+      if (!next && error.name !== "AbortError") tellOfColumn(error, column);
+    } finally {
+      byId("columns-status").textContent = "";
     }
-  } finally {
-    if (mine === asked) byId("columns-status").textContent = "";
+  }
+}
+
+function showDescription(found) {
+  description = found;
+  chosen.sheet = found.sheets.length > 1 ? found.sheet : null;
+  keep();
+  say("columns-problem", found.obstacle);
+  showColumns(description);
+  showKept();
+  show("columns");
+  show("groups");
+  byId("expected").textContent = description.expected || "";
+  if (byId("result").hidden) markStep("columns");
+}
+
+// What is wrong stands beside the column that was changed, if there is one.
+function tellOfColumn(error, column) {
+  const beside = error.column ?? column;
+  const known = description?.columns.find((each) => each.name === beside);
+  if (!(error instanceof Refused) || description === null || error.where === "file") throw error;
+  if (known === undefined) {
+    tell(error, "columns");
+  } else {
+    known.use = chosen.columns[beside]?.use ?? known.use;
+    showColumns(description, { [beside]: error.message });
   }
 }
 
@@ -272,6 +292,8 @@ addEventListener("drop", (event) => {
 byId("chosen").addEventListener("change", () => byId("chosen").files[0] && give(byId("chosen").files[0]));
 byId("another").addEventListener("click", () => {
   if (chosen.table) forget(chosen.table.id);
+  sending?.abort();
+  sending = null;
   reset();
   description = null;
   clearProblems();
