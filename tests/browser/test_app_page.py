@@ -212,7 +212,7 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
     assert "--types 'answer=ordinal:low<medium<high'" in json.dumps(summary)
 
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
-    name = "clustered.csv" if "clustered.csv" in links else "memberships.csv"
+    name = "clustered.csv"
     browser.execute_script("arguments[0].click()", links[name])
     page.until(lambda: (folder / name).exists())
     content = page.fetched(f"/runs/{run}/files/{name}")

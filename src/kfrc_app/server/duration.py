@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+MINUTES = ((2_000, 10, 1), (20_000, 25, 2), (200_000, 50, 5))
+"""Rows and columns up to which the whole work takes so many minutes on an ordinary computer. Hardly anything depends on
+the rows: the number of groups is found on 2000 of them, and checked on 500."""
+
+_LONGER = "ten minutes or more"
+
 
 def expected_time(n_rows: int, n_columns: int) -> str:
-    """A sentence on how long the whole work takes."""
-    return ""
+    """A sentence on how long the whole work takes.
+
+    Examples
+    --------
+    >>> from kfrc_app.server.duration import expected_time
+    >>> expected_time(500, 8)
+    'A table of this size usually takes about a minute. You can cancel at any time.'
+    """
+    fitting = [n for rows, columns, n in MINUTES if n_rows <= rows and n_columns <= columns]
+    about = _LONGER if not fitting else "about a minute" if fitting[0] == 1 else f"up to {fitting[0]} minutes"
+    return f"A table of this size usually takes {about}. You can cancel at any time."
