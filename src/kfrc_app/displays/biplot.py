@@ -132,7 +132,7 @@ class BiplotDisplay(Display):
         """Draw on ``ax``, or on new axes."""
         ax = self._prepare(ax, figsize=(7.0, 5.2))
         scatter_rows(ax, self.coordinates, self.memberships, **{"zorder": 2} | kwargs)
-        number_clusters(ax, self.coordinates, self.memberships)
+        numbers = number_clusters(ax, self.coordinates, self.memberships)
         outermost = np.abs(self.coordinates).max(axis=0)
         outermost = np.where(outermost > 0, outermost, 1.0)
         tips = _REACH * np.array([np.zeros(2), *self.correlations_.values()]) * outermost
@@ -151,7 +151,7 @@ class BiplotDisplay(Display):
         ]
         add_legend(ax, self.memberships, note=self.note)
         make_room(ax, labels)
-        spread_labels(ax, labels)
+        spread_labels(ax, labels, numbers)
         hide_spines(ax, "top", "right")
         return self
 

@@ -74,14 +74,16 @@ def point_size(n_rows: int) -> float:
     return float(np.clip(6000.0 / max(n_rows, 1), 6.0, 30.0))
 
 
-def number_clusters(ax: Any, places: FloatArray, memberships: FloatArray) -> None:
+def number_clusters(ax: Any, places: FloatArray, memberships: FloatArray) -> list[Any]:
     """Write the number of every cluster in the middle of its rows, on flat or three-dimensional axes."""
-    labels = memberships.argmax(axis=1)
+    labels, drawn = memberships.argmax(axis=1), []
     for i, color in enumerate(cluster_colors(memberships.shape[1])):
         if (labels == i).any():
             middle = np.median(places[labels == i], axis=0).tolist()
             disk = {"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": color, "linewidth": 1.8}
-            ax.text(*middle, str(i), color="0.1", size="small", ha="center", va="center", zorder=8, bbox=disk)
+            text = ax.text(*middle, str(i), color="0.1", size="small", ha="center", va="center", zorder=8, bbox=disk)
+            drawn.append(text)
+    return drawn
 
 
 def add_legend(ax: Axes, memberships: FloatArray, *, place: Any = None, note: str = "", markers: bool = True) -> Any:

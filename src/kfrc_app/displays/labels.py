@@ -59,7 +59,7 @@ def make_room(ax: Axes, labels: Sequence[Any]) -> None:
         ax.set_xlim(low - (high - low) * left / width, high + (high - low) * right / width)
 
 
-def spread_labels(ax: Axes, labels: Sequence[Any]) -> None:
+def spread_labels(ax: Axes, labels: Sequence[Any], fixed: Sequence[Any] = ()) -> None:
     """Move texts apart, up and down, until none covers another, and keep them inside the axes.
 
     Parameters
@@ -67,10 +67,13 @@ def spread_labels(ax: Axes, labels: Sequence[Any]) -> None:
     ax : matplotlib Axes
     labels : sequence of matplotlib Text
         In data coordinates of ``ax``.
+    fixed : sequence of matplotlib Text
+        Others that stay where they are and are not to be covered either.
     """
     if not labels:
         return
-    moves = _apart(*_extents(ax, labels))
+    boxes, frame = _extents(ax, [*labels, *fixed])
+    moves = _apart(boxes, frame, len(labels))[: len(labels)]
     inverse = ax.transData.inverted()
     for label, (dx, dy) in zip(labels, moves.tolist(), strict=True):
         place = ax.transData.transform(label.get_position())
@@ -82,28 +85,29 @@ def _extents(ax: Axes, labels: Sequence[Any]) -> tuple[FloatArray, FloatArray]:
     figure = ax.get_figure(root=True)
     assert figure is not None  # axes that are drawn on have one
     figure.draw_without_rendering()
-    boxes = np.array([label.get_window_extent().extents for label in labels])
+    boxes = np.array([(label.get_bbox_patch() or label).get_window_extent().extents for label in labels])
     return boxes, np.asarray(ax.get_window_extent().extents)
 
 
-def _apart(boxes: FloatArray, frame: FloatArray) -> FloatArray:
-    """By how many pixels to move boxes (left, bottom, right, top), of shape (n_boxes, 2)."""
+def _apart(boxes: FloatArray, frame: FloatArray, n_movable: int | None = None) -> FloatArray:
+    """By how many pixels to move boxes (left, bottom, right, top), of shape (n_boxes, 2); only the first ones move."""
+    n_movable = len(boxes) if n_movable is None else n_movable
     moved = boxes.astype(np.float64)
     for _ in range(_ROUNDS):
         still = True
-        for i in range(len(moved)):
+        for i in range(n_movable):
             for j in range(i + 1, len(moved)):
                 a, b = moved[i], moved[j]
                 wide = min(a[2], b[2]) - max(a[0], b[0])
                 high = min(a[3], b[3]) - max(a[1], b[1]) + _GAP
                 if wide > 0 and high > 0:
-                    up = 0.5 * high if a[1] + a[3] >= b[1] + b[3] else -0.5 * high
-                    moved[i, [1, 3]] += up
-                    moved[j, [1, 3]] -= up
+                    up = high if a[1] + a[3] >= b[1] + b[3] else -high
+                    moved[i, [1, 3]] += up if j >= n_movable else 0.5 * up
+                    moved[j, [1, 3]] -= 0.0 if j >= n_movable else 0.5 * up
                     still = False
         for low, high in ((0, 2), (1, 3)):
             inward = np.maximum(frame[low] - moved[:, low], 0.0) - np.maximum(moved[:, high] - frame[high], 0.0)
-            moved[:, [low, high]] += inward[:, None]
+            moved[:n_movable, [low, high]] += inward[:n_movable, None]
         if still:
             break
     return moved[:, :2] - boxes[:, :2]

@@ -109,8 +109,8 @@ def test_labels_of_a_biplot_do_not_cover_each_other(mixed):
     for model, X in (mixed, (FCM(3, random_state=0).fit(IRIS), IRIS)):
         drawn = BiplotDisplay.from_estimator(model, X)
         drawn.figure_.canvas.draw()
-        boxes = [text.get_window_extent() for text in drawn.ax_.texts if text.get_text().strip()[1:]]
-        assert len(boxes) >= 4
+        boxes = [text.get_window_extent() for text in drawn.ax_.texts if text.get_text()]
+        assert len(boxes) >= 4 + model.n_clusters
         overlapping = [
             (a, b) for k, a in enumerate(boxes) for b in boxes[:k] if a.padded(-1.5).overlaps(b.padded(-1.5))
         ]
@@ -122,6 +122,13 @@ def test_boxes_at_one_place_are_moved_apart_within_the_frame():
     moved = boxes[:, 1] + _apart(boxes, np.array([0.0, 0.0, 100.0, 100.0]))[:, 1]
     assert (np.diff(np.sort(moved)) >= 10.0).all()
     assert (moved >= 0).all()
+
+
+def test_boxes_that_are_fixed_stay_and_are_not_covered():
+    boxes = np.array([[10.0, 10.0, 40.0, 20.0], [12.0, 8.0, 30.0, 18.0]])
+    moves = _apart(boxes, np.array([0.0, 0.0, 100.0, 100.0]), 1)
+    assert not moves[1].any()
+    assert boxes[0, 1] + moves[0, 1] >= 18.0
 
 
 def test_a_triangle_shows_three_clusters_only(ten, iris_model):
