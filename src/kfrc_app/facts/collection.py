@@ -354,8 +354,8 @@ class Facts:
 
     @cached_property
     def path(self) -> FuzzifierPath | None:
-        """The solution over all m, on rows of the pictures."""
-        if self.n_clusters == 1 or not varies_with_m(self.model):
+        """The solution over all m, on rows of the pictures; None for methods that would have to be fitted again."""
+        if self.n_clusters == 1 or not varies_with_m(self.model) or not self.model._minimizes_relation:
             return None
         return fuzzifier_path(self.model, self.seen, rows=self.shown, weights=self.weights)
 

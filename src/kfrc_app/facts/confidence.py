@@ -23,15 +23,15 @@ UNTESTED, COLLAPSED, NO_GROUPS = "untested", "collapsed", "no groups"
 
 
 def in_a_hundred(share: float) -> str:
-    """A share of tables, in words that begin a sentence.
+    """A share of tables, in words.
 
     Examples
     --------
     >>> from kfrc_app.facts.confidence import in_a_hundred
     >>> in_a_hundred(0.017), in_a_hundred(0.002), in_a_hundred(0.43)
-    ('About 2 in 100', 'Fewer than 1 in 100', 'About 43 in 100')
+    ('about 2 in 100', 'fewer than 1 in 100', 'about 43 in 100')
     """
-    return f"About {100 * share:.0f} in 100" if share >= _LEAST_TOLD else "Fewer than 1 in 100"
+    return f"about {100 * share:.0f} in 100" if share >= _LEAST_TOLD else "fewer than 1 in 100"
 
 
 @dataclass(frozen=True)
@@ -144,17 +144,16 @@ class Trust:
     def _plain_existence(self) -> str:
         if self.existence is None:
             return "Whether there is more than one group was not tested."
+        verdict = existence(self.existence)
         how_many = in_a_hundred(self.existence)
-        if self.existence <= CHANCE:
-            return f"{how_many} tables with a single group look as grouped as this one: groups exist beyond chance."
-        looks = f"{how_many} tables with a single group look as grouped as this one: no sign of more than one group."
-        if self.n_clusters == 1:
-            return looks
+        known = f"{verdict.capitalize()}: {how_many} tables with a single group look as grouped as this one"
+        if self.existence <= CHANCE or self.n_clusters == 1:
+            return f"{known}."
         cut = f"Treat the {self.n_clusters} {PART}s as a way to cut the data, not as groups that exist"
         if self.partition is not None and self.partition >= FOUND_AGAIN:
             again = "although the same cut comes out again: one group can be cut in the same place each time"
-            return f"{looks} {cut}, {again}."
-        return f"{looks} {cut}."
+            return f"{known}. {cut}, {again}."
+        return f"{known}. {cut}."
 
     @property
     def _plain_repetitions(self) -> str:

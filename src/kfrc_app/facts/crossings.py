@@ -191,6 +191,9 @@ def _cross_levels(column: TableColumn, codes: IntArray, labels: IntArray, s: Flo
     shown = frequent[:MAX_LEVELS]
     if column.kind is Kind.ORDINAL:
         shown = np.sort(shown)
+    else:
+        # Levels of the first group come first, so that what goes along with the groups is seen along the diagonal.
+        shown = shown[np.argsort(np.nan_to_num(shares[shown]).argmax(axis=1), kind="stable")]
     levels = tuple(
         Level(
             clean(column.levels[k]),

@@ -92,11 +92,11 @@ GLOSSARY = (
         "A grouping that is known from elsewhere. It is never used to find the groups, only to compare them "
         "afterwards.",
     ),
+    Term("Level of a column", "One of the values of a column that holds words instead of numbers, such as a color."),
     Term(
         "Level of the bandwidths",
         "How large the bandwidths are on the whole. 0 means one standard deviation of each column.",
     ),
-    Term("Level of a column", "One of the values of a column that holds words instead of numbers, such as a color."),
     Term("Median", "The value in the middle: half of the rows have less, half have more."),
     Term("Membership", "How strongly a row belongs to a group, from 0 to 1. The memberships of a row sum to one."),
     Term("Merge bound", "The fuzzifier at which two groups become one at the latest."),

@@ -13,7 +13,7 @@ from kfrc.typing import FloatArray, IntArray
 from kfrc_app.facts.groups import Group, OwnColumn, ShownRow, group_names, group_shares, letter
 from kfrc_app.facts.levels import traits
 from kfrc_app.facts.plane import Plane, in_unit_square, relational_coordinates, table_coordinates
-from kfrc_app.facts.profiles import UNREMARKABLE, Trait, by_strength
+from kfrc_app.facts.profiles import Trait, by_strength
 from kfrc_app.facts.rows import (
     BorderlineRow,
     central_rows,
@@ -40,6 +40,9 @@ N_COMPARED = 40
 N_BESIDE = 4
 """Columns beside rows between groups: those that tell the groups apart most."""
 
+UNREMARKABLE_GROUP = "close to the middle of all rows in every column"
+"""What is said of a group that stands out in nothing."""
+
 _MAX_VALUE = 40
 """Letters of a value in a list of rows."""
 
@@ -62,7 +65,7 @@ def groups(facts: Facts) -> tuple[Group, ...]:
                 n_rows=cluster.n_rows,
                 share=share,
                 weight=cluster.weight,
-                description=UNREMARKABLE if told and facts.table and not own[i] else "",
+                description=UNREMARKABLE_GROUP if told and facts.table and not own[i] else "",
                 columns=columns,
                 rows=() if central is None else tuple(_shown(facts, j, beside) for j in central[i].tolist()),
                 columns_beside=beside,
@@ -139,7 +142,8 @@ def _ranked_traits(facts: Facts) -> list[list[Trait]]:
     U, weights = facts.model.memberships_, facts.weights
     nominal = {shares.column.name: shares for shares in facts.levels if shares.column.kind is Kind.NOMINAL}
     strengths: dict[str, FloatArray] = {}
-    for j in facts.profiled[:N_COMPARED]:
+    used = () if facts.importance is None else facts.importance.used
+    for j in [column.position for column in used[:N_COMPARED]]:
         name, values = facts.names[j], facts.X[:, j]
         shares = nominal.get(name)
         if shares is None:

@@ -28,9 +28,16 @@ from kfrc_app.report.sentences import (
     margin_sentence,
     reliability_sentences,
 )
+from kfrc_app.tables import Kind
 
 CLUSTERS_BESIDE = 10
 """Clusters whose shares are listed beside those of the columns, at most."""
+
+MANY = 5
+"""Clusters beyond which tables leave less room for bars."""
+
+PAGE_OF_GROUPS = 6
+"""Groups that fit on the first printed page, so that the rest begins on the next."""
 
 LISTED_COLUMNS = 20
 """Columns whose shares are listed, the most important ones."""
@@ -67,6 +74,7 @@ def _first_page(facts: Facts) -> dict[str, Any]:
         "question": question,
         "trust": facts.trust,
         "noun": facts.trust.noun,
+        "page_of_groups": PAGE_OF_GROUPS,
         "told": told,
         "pairwise": facts.pairwise,
         "n_rows": facts.n_rows,
@@ -88,6 +96,7 @@ def _groups(facts: Facts) -> list[dict[str, Any]]:
     """The groups with their colors, and what is typical of them in the columns beside their rows."""
     typical = {column.name: column for column in facts.typical}
     beside = facts.main_columns[:N_BESIDE]
+    kinds = {} if facts.table is None else {column.name: column.kind for column in facts.table.columns}
     found = []
     for group, color in zip(facts.groups, cluster_colors(facts.n_clusters), strict=True):
         middle = [
@@ -101,6 +110,7 @@ def _groups(facts: Facts) -> list[dict[str, Any]]:
                 "percent": group.percent,
                 "color": color,
                 "ink": ink_on(color),
+                "num": [" num" if kinds[name] is not Kind.NOMINAL else "" for name in group.columns_beside],
                 "middle": middle if len(middle) == len(group.columns_beside) else [],
                 "beside": [typical[name].clusters[group.label].text if name in typical else "" for name in beside],
             }
@@ -118,9 +128,10 @@ def _numbers_of_groups(groups: tuple[Group, ...]) -> str:
 def _sections(facts: Facts) -> dict[str, Any]:
     """What follows the first page, up to the appendix."""
     shares, crossed = facts.importance, facts.crossings
-    columns = () if shares is None else shares.columns[:LISTED_COLUMNS]
-    own = () if shares is None else shares.by_cluster[:LISTED_COLUMNS]
-    rest = () if shares is None else shares.columns[LISTED_COLUMNS:]
+    columns = () if shares is None else shares.used[:LISTED_COLUMNS]
+    own = () if shares is None else shares.by_cluster[: len(columns)]
+    rest = () if shares is None else shares.used[LISTED_COLUMNS:]
+    used = set() if shares is None else {column.name for column in shares.used}
     label_share = None
     if facts.label_crossing is not None and facts.labels is not None:
         label_share = float(np.nanmean(has_majority_label(facts.model.labels_, facts.labels)))
@@ -131,10 +142,11 @@ def _sections(facts: Facts) -> dict[str, Any]:
         "n_more_columns": len(rest),
         "more_share": sum(column.contribution for column in rest),
         "left_out": _left_out(facts),
+        "many": facts.n_clusters > MANY,
         "by_cluster": 1 < facts.n_clusters <= CLUSTERS_BESIDE,
         "stands_out": STANDS_OUT,
         "spreads": spread_drawings(facts),
-        "profiles": facts.typical[:PROFILED_COLUMNS],
+        "profiles": [column for column in facts.typical if column.name in used][:PROFILED_COLUMNS],
         "levels": _levels(facts),
         "n_level_columns": len(facts.levels),
         "blank_is_level": blank_is_level(facts.model),

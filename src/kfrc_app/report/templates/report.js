@@ -139,6 +139,9 @@
     slider.value = path.fitted;
     update();
   }
+  /* Shadows at the edges tell that a table goes on; words tell it where there is room for them. */
+  const wider = new ResizeObserver((entries) => entries.forEach(({ target }) => target.classList.toggle("wider", target.scrollWidth > target.clientWidth + 1)));
+  document.querySelectorAll(".scroll").forEach((element) => wider.observe(element));
   for (const media of ["(prefers-color-scheme: dark)", "print"]) {
     window.matchMedia(media).addEventListener("change", () => redraws.forEach((draw) => draw()));
   }
