@@ -92,7 +92,7 @@ class SilhouetteDisplay(Display):
         max_rows : int, default=2000
             With more rows a sample is drawn, and the axis says so.
         **kwargs
-            Passed to ``Axes.barh``.
+            Passed to ``matplotlib.collections.PolyCollection``, which draws the bars.
 
         Raises
         ------
@@ -113,23 +113,26 @@ class SilhouetteDisplay(Display):
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw on ``ax``, or on new axes."""
+        from matplotlib.collections import PolyCollection
         from matplotlib.colors import to_rgb
 
         n_rows, n_clusters = self.memberships.shape
         ax = self._prepare(ax, figsize=(6.4, max(4.0, 1.2 + 0.42 * n_clusters)))
         labels = self.memberships.argmax(axis=1)
         gap = max(1.0, _GAP * n_rows)
-        options: dict[str, Any] = {"height": 1.0, "linewidth": 0} | kwargs
+        options: dict[str, Any] = {"linewidths": 0, "antialiaseds": False} | kwargs
         top, middles = 0.0, []
         for i, color in enumerate(cluster_colors(n_clusters)):
             own = np.flatnonzero(labels == i)
             own = own[np.argsort(-self.widths[own], kind="stable")]
             alpha = FAINTEST + (1.0 - FAINTEST) * self._weights[own]
             colors = np.column_stack([np.tile(to_rgb(color), (len(own), 1)), alpha])
-            ax.barh(top + np.arange(len(own)), self.widths[own], **{"color": colors} | options)
+            look: dict[str, Any] = {"facecolors": colors} | options
+            ax.add_collection(PolyCollection(list(_bars(self.widths[own], top)), **look))
             middles.append(top + 0.5 * max(len(own) - 1, 0))
             top += len(own) + gap
-        ax.set_yticks(middles, [f"cluster {i}  ({(labels == i).sum():,})" for i in range(n_clusters)])
+        sizes = ["" if self.note else f"  ({(labels == i).sum():,})" for i in range(n_clusters)]  # a sample has others
+        ax.set_yticks(middles, [f"cluster {i}{size}" for i, size in enumerate(sizes)])
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(top - gap + 0.5 * gap, -0.5 * gap)
         lowest = min(float(self.widths.min()), 0.0)
@@ -149,6 +152,16 @@ class SilhouetteDisplay(Display):
         ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize="small")
         hide_spines(ax, "top", "right", "left")
         return self
+
+
+def _bars(widths: FloatArray, top: float) -> FloatArray:
+    """Corners of horizontal bars of height one, of shape (n_bars, 4, 2): far faster than one patch for each."""
+    heights = top + np.arange(len(widths))
+    corners = np.zeros((len(widths), 4, 2))
+    corners[:, 1:3, 0] = widths[:, None]
+    corners[:, :2, 1] = heights[:, None] - 0.5
+    corners[:, 2:, 1] = heights[:, None] + 0.5
+    return corners
 
 
 def _mean(widths: FloatArray, weights: FloatArray) -> float:
