@@ -504,6 +504,14 @@ def test_text_can_be_read_in_light_and_in_dark(page, browser, table, scheme):
     assert browser.execute_script(CONTRAST) == []
 
 
+def test_who_has_no_table_can_try_one(page):
+    page.click("try")
+    page.until_shown("columns-body")
+    assert page.text("kept-name") == "wines.csv"
+    assert page.text("kept-size") == "178 rows, 15 columns"
+    assert page.use(0) == "names"
+
+
 def test_many_columns_are_shown_in_pages_and_can_be_searched(page, folder):
     rng = np.random.default_rng(3)
     path = folder / "many.csv"

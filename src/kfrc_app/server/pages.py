@@ -22,6 +22,7 @@ import kfrc
 from kfrc_app.runs.results import REPORT
 from kfrc_app.server import limits
 from kfrc_app.server.choices import MAX_GROUPS, MIN_GROUPS, Choices
+from kfrc_app.server.example import NAME, example_table
 from kfrc_app.server.jobs import Runs
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.security import REPORT_POLICY
@@ -60,6 +61,7 @@ class Pages:
             routes=[
                 Route("/", self.page),
                 Route("/static/{name}", self.static),
+                Route("/example", self.example),
                 Route("/tables", self.receive, methods=["POST"]),
                 Route("/tables/{key}", self.forget, methods=["DELETE"]),
                 Route("/tables/{key}/columns", self.describe, methods=["POST"]),
@@ -87,6 +89,10 @@ class Pages:
         if name not in self._static:
             raise HTTPException(404)
         return Response(self._static[name], media_type=_KINDS["." + name.rpartition(".")[2]])
+
+    async def example(self, request: Request) -> Response:
+        """A table to try the page with."""
+        return Response(await anyio.to_thread.run_sync(example_table), media_type="text/csv")
 
     async def receive(self, request: Request) -> Response:
         """Keep a table."""
@@ -192,6 +198,7 @@ def _rendered() -> str:
     return template.render(
         max_bytes=limits.MAX_UPLOAD,
         max_megabytes=limits.MAX_UPLOAD // limits.MEGABYTE,
+        example=NAME,
         min_groups=MIN_GROUPS,
         max_groups=MAX_GROUPS,
         version=kfrc.__version__,

@@ -171,7 +171,7 @@ def bomb_sheet(size):
     packed = io.BytesIO()
     with (
         zipfile.ZipFile(plain) as source,
-        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target,
     ):
         for item in source.infolist():
             if item.filename == "xl/worksheets/sheet1.xml":
@@ -189,7 +189,7 @@ def bomb_sheet(size):
 def zipped_text(size):
     packed = io.BytesIO()
     with (
-        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive,
         archive.open("table.csv", "w", force_zip64=True) as file,
     ):
         file.write(b"a,b\n")
@@ -200,7 +200,7 @@ def zipped_text(size):
 
 def gzipped_text(size):
     packed = io.BytesIO()
-    with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as file:
+    with gzip.GzipFile(fileobj=packed, mode="wb") as file:
         for _ in range(size // limits.MEGABYTE):
             file.write(b"1,2\n" * (limits.MEGABYTE // 4))
     return packed.getvalue()
@@ -208,8 +208,8 @@ def gzipped_text(size):
 
 @pytest.mark.parametrize("make", [bomb_sheet, zipped_text, gzipped_text])
 def test_a_small_file_that_unpacks_to_very_much_is_refused_and_the_page_lives(client, make):
-    content = make(1500 * limits.MEGABYTE)
-    assert len(content) < 20 * limits.MEGABYTE
+    content = make(300 * limits.MEGABYTE)
+    assert len(content) < limits.MEGABYTE
     answer = describe(client, give(client, content, "bomb.xlsx"))
     assert answer.status_code == 422
     assert is_one_sentence(answer.json()["problem"]), answer.text

@@ -8,6 +8,7 @@ from kfrc_app.server.security import NO_TOKEN, TOKEN_HEADER, WRONG_HOST, WRONG_O
 ADDRESSES = [
     ("GET", "/"),
     ("GET", "/static/page.css"),
+    ("GET", "/example"),
     ("POST", "/tables"),
     ("DELETE", "/tables/x"),
     ("POST", "/tables/x/columns"),

@@ -4,7 +4,7 @@ import { chosen, keep, reading, reset, restore } from "./choices.js";
 import { onChange, openQuestion, showColumns, startOver } from "./columns.js";
 import { byId, count, focusOn, markStep, say, show } from "./parts.js";
 import { cancelRun, follow, showDone, showFailed, showWork, startRun, stopFollowing } from "./run.js";
-import { ask, askJson, Lost, Refused, sendFile } from "./server.js";
+import { ask, askJson, example, Lost, Refused, sendFile } from "./server.js";
 
 const GONE = "The connection to kfrc is lost: the program that runs this page has ended. Start it again by typing kfrc app, "
   + "open the address that it prints, and choose your table again. Nothing of your own file was changed.";
@@ -42,7 +42,7 @@ function showDrop() {
   stopFollowing();
   for (const id of ["kept", "columns", "groups", "result"]) show(id, false);
   fold(false, true);
-  show("drop");
+  for (const id of ["drop", "try-box"]) show(id);
   byId("chosen").value = "";
   markStep("file");
 }
@@ -87,7 +87,7 @@ function forget(table) {
 }
 
 function showKept() {
-  show("drop", false);
+  for (const id of ["drop", "try-box"]) show(id, false);
   show("kept");
   byId("kept-name").textContent = chosen.table.name;
   byId("kept-size").textContent = `${count(description.n_rows, "row")}, ${count(description.n_columns, "column")}`;
@@ -290,6 +290,14 @@ addEventListener("drop", (event) => {
   if (file) give(file);
 });
 byId("chosen").addEventListener("change", () => byId("chosen").files[0] && give(byId("chosen").files[0]));
+byId("try").addEventListener("click", async () => {
+  clearProblems();
+  try {
+    give(await example(byId("try").dataset.name));
+  } catch (error) {
+    tell(error, "file");
+  }
+});
 byId("another").addEventListener("click", () => {
   if (chosen.table) forget(chosen.table.id);
   sending?.abort();

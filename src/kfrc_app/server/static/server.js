@@ -36,6 +36,18 @@ export function askJson(method, path, document_, options = {}) {
   return ask(method, path, { body: JSON.stringify(document_), headers: { "content-type": "application/json" }, ...options });
 }
 
+// A table of the server, as if it were a file of the user.
+export async function example(name) {
+  let response;
+  try {
+    response = await fetch("/example", { credentials: "same-origin" });
+  } catch {
+    throw new Lost();
+  }
+  if (!response.ok) throw new Lost();
+  return new File([await response.blob()], name);
+}
+
 export function sendFile(file, signal) {
   const headers = { "content-type": "application/octet-stream", "x-file-name": encodeURIComponent(file.name.toWellFormed?.() ?? file.name) };
   return ask("POST", "/tables", { body: file, headers, signal });
