@@ -167,14 +167,45 @@ def exists(name):
     return False
 
 
-EXAMPLES = sorted((ROOT / "examples" / "gallery").glob("*/*.py")) + sorted(
-    (ROOT / "examples" / "tutorials").glob("*.py")
-)
+# One interpreter for a folder of scripts: importing the libraries would take longer than running them.
+RUNNER = """
+import runpy, sys
+for script, figure in list(zip(sys.argv[1::2], sys.argv[2::2], strict=True)):
+    sys.argv[:] = [script, "--out", figure]
+    print("=== next block ===", script)
+    runpy.run_path(script, run_name="__main__")
+"""
+
+
+def run_scripts(folder, tmp_path):
+    """What each script of a folder prints, by its name; each must draw a picture."""
+    scripts = sorted((ROOT / "examples" / folder).glob("*.py"))
+    assert scripts
+    figures = {script: tmp_path / f"{script.stem}.png" for script in scripts}
+    arguments = [str(path) for pair in figures.items() for path in pair]
+    printed = run_python(["-c", RUNNER, *arguments], tmp_path)
+    assert not [script.stem for script, figure in figures.items() if figure.stat().st_size < 10_000]
+    return dict(zip([script.stem for script in scripts], printed.split(SEPARATOR)[1:], strict=True))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
-def test_examples_of_the_site_run_and_draw_a_picture(script, tmp_path):
-    figure = tmp_path / "figure.png"
-    run_python([str(script), "--out", str(figure)], tmp_path)
-    assert figure.stat().st_size > 10_000
+@pytest.mark.parametrize("folder", ["gallery/tasks", "gallery/pictures", "gallery/methods"])
+def test_scripts_of_the_gallery_run_and_draw_a_picture(folder, tmp_path):
+    run_scripts(folder, tmp_path)
+
+
+@pytest.mark.slow
+def test_tutorials_find_what_was_put_into_their_data(tmp_path):
+    printed = run_scripts("tutorials", tmp_path)
+
+    def number_after(text, where):
+        return float(re.search(re.escape(text) + r" ([\d.]+)", where).group(1))
+
+    assert number_after("adjusted Rand index with the truth:", printed["survey"]) > 0.8
+    assert number_after("p-value of 'there is only one group':", printed["survey"]) < 0.05
+    assert number_after("k-means: agreement with the truth", printed["genes"]) < 0.3
+    assert number_after("KFRC: agreement with the truth", printed["genes"]) > 0.9
+    hybrids = re.findall(r"\[+ ?([\d.]+ +[\d.]+ +[\d.]+) *\]", printed["sequences"])[:2]
+    shares = np.array([[float(share) for share in row.split()] for row in hybrids])
+    assert (np.sort(shares, axis=1)[:, 1] > 0.3).all(), "a hybrid belongs to two families"
+    assert (shares.min(axis=1) == 0).all(), "and not at all to the third"
