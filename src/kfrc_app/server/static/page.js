@@ -24,7 +24,9 @@ function tell(error, place) {
   if (error.name === "AbortError") return;
   if (error instanceof Lost) {
     if (byId("lost").hidden) {
-      say("lost", GONE);
+      say("lost-text", GONE);
+      show("lost");
+      byId("main").inert = true;
       byId("lost").focus();
       byId("lost").scrollIntoView({ block: "center" });
     }
@@ -290,6 +292,10 @@ addEventListener("drop", (event) => {
   if (file) give(file);
 });
 byId("chosen").addEventListener("change", () => byId("chosen").files[0] && give(byId("chosen").files[0]));
+byId("again").addEventListener("click", async () => {
+  const found = await fetch("/static/page.css", { cache: "no-store" }).catch(() => null);
+  if (found?.ok) location.reload();
+});
 byId("try").addEventListener("click", async () => {
   clearProblems();
   try {
