@@ -85,6 +85,7 @@ html_favicon = "_static/logo.svg"
 html_show_sphinx = False
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # excerpts are fetched, which a browser refuses to pages opened as files
 html_sidebars = {"index": []}
 html_context = {"default_mode": "auto"}
 html_theme_options = {

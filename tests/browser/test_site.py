@@ -69,10 +69,12 @@ def test_pages_have_no_errors_ask_nobody_else_and_show_their_pictures(browser, a
     assert browser.execute_script(broken) == []
 
 
-def test_search_finds_pages_without_a_server_that_searches(browser, address):
-    browser.get(f"{address}/search.html?q=collapse")
+def test_search_works_in_pages_that_are_opened_as_files(browser, address):
+    browser.get_log("browser")
+    browser.get(f"{(SITE / 'search.html').as_uri()}?q=collapse")
     found = wait_for(browser, "return document.querySelectorAll('#search-results li').length")
     assert found > 3
+    assert not [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
 
 
 def test_the_site_is_dark_where_the_reader_wants_it_dark(browser, address):
