@@ -94,6 +94,11 @@ class Bars(Progress):
         if self.follower is not None:
             self.follower.finish("")
 
+    def stop(self) -> None:
+        """End the display; rich before 14.3 writes an empty line even where it has shown nothing."""
+        if not self.disable:
+            super().stop()
+
 
 class _Doing(ProgressColumn):
     """What is being done right now."""
