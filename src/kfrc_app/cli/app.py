@@ -22,7 +22,10 @@ def app(
         str, typer.Option(help="Where to listen; any other than this computer lets others in.", metavar="ADDRESS")
     ] = "127.0.0.1",
 ) -> None:
-    """Open a page on this computer: drop a spreadsheet on it, read the report, download Excel or CSV."""
+    """Open a page to drop a spreadsheet on: a report, Excel.
+
+    It runs on this computer, and no table leaves it. Ctrl-C ends it and removes what was dropped on it.
+    """
     from kfrc_app.server.security import LOOPBACK
     from kfrc_app.server.serve import serving
 

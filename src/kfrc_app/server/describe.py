@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from kfrc_app.facts.text import clean
@@ -20,6 +21,13 @@ _SUSPICIONS = {
     str(Role.LABEL): "If these groups are known already, choose “Known groups”: they are compared with the result.",
     str(Role.WEIGHT): "If this says how many people or things a row stands for, choose “How often a row counts”.",
 }
+_BESIDE = re.compile(
+    r"Column '.*' is (?:left out|used as data)|Left out \d+ columns? |'.*' read as |\d+ columns? read as |"
+    r"'.*' is taken for names of the rows",
+    re.DOTALL,
+)
+"""Notes that say of columns what stands beside them in the list."""
+
 _NO_HEADING = "(no heading)"
 
 
@@ -46,7 +54,7 @@ def describe(path: str, choices: Choices) -> dict[str, Any]:
         "notes": _notes(found),
         "questions": [_question(each) for each in found.questions if not _is_about_sheets(each)],
         "sheets": list(found.sheets),
-        "sheet": found.sheet or (found.sheets[0] if found.sheets else None),
+        "sheet": found.sheet,
         "obstacle": in_plain_words(found.problem) if found.problem and not _is_of_a_column(found) else "",
         "expected": expected_time(found.n_rows, len(used)),
     }
@@ -87,9 +95,8 @@ def _extent(column: ColumnPreview) -> str:
 
 def _notes(found: Preview) -> list[str]:
     """What was noticed of the file; what it says of columns stands beside them already."""
-    told = [in_plain_words(note) for note in found.notes]
-    names = [f"'{column.name}'" for column in found.columns if column.name != ROW_NAMES]
-    return [note for note in dict.fromkeys(told) if not any(name in note for name in names)]
+    told = dict.fromkeys(in_plain_words(note) for note in found.notes)
+    return [note for note in told if not _BESIDE.match(note)]
 
 
 def _question(question: Question) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kfrc import KFRC
 from kfrc.activity import follow
 from kfrc_app.facts.agreement import label_notes
 from kfrc_app.output import write_folder
+from kfrc_app.report import render_html  # noqa: F401  (what is needed at the end is loaded at the beginning)
 from kfrc_app.runs import cluster_table
 from kfrc_app.runs.settings import missing_settings
 from kfrc_app.server.choices import Aside, Choices

@@ -181,7 +181,8 @@ export function openQuestion() {
 function showSheets() {
   const sheets = described.sheets || [];
   show("sheet-box", sheets.length > 1);
-  byId("sheet").replaceChildren(...sheets.map((name) => make("option", { value: name, selected: name === described.sheet }, name)));
+  const found = described.sheet === null ? [make("option", { value: "", selected: true }, "The one with a table")] : [];
+  byId("sheet").replaceChildren(...found, ...sheets.map((name) => make("option", { value: name, selected: name === described.sheet }, name)));
 }
 
 function showNotes() {
@@ -197,7 +198,7 @@ byId("filter").addEventListener("input", () => {
 byId("earlier").addEventListener("click", () => turn(-PAGE));
 byId("later").addEventListener("click", () => turn(PAGE));
 byId("sheet").addEventListener("change", () => {
-  chosen.sheet = byId("sheet").value;
+  chosen.sheet = byId("sheet").value || null;
   chosen.columns = {};
   chosen.answered = [];
   startOver();

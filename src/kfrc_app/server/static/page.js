@@ -124,7 +124,7 @@ async function answerAll() {
 
 function showDescription(found) {
   description = found;
-  chosen.sheet = found.sheets.length > 1 ? found.sheet : null;
+  chosen.sheet = found.sheet;
   keep();
   say("columns-problem", found.obstacle);
   showColumns(description);
