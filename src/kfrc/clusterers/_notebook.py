@@ -145,7 +145,9 @@ def _sizes(memberships: FloatArray) -> str:
         '<th scope="col" class="kfrc-number">mean membership</th></tr></thead>'
     )
     more = f"<p>and {n_groups - _MAX_GROUPS:,} more</p>" if n_groups > _MAX_GROUPS else ""
-    return f"<div><table><caption>Sizes, numbered as in labels_</caption>{head}<tbody>{rows}</tbody></table>{more}</div>"
+    return (
+        f"<div><table><caption>Sizes, numbered as in labels_</caption>{head}<tbody>{rows}</tbody></table>{more}</div>"
+    )
 
 
 def _columns(model: Any) -> str:

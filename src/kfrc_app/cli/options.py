@@ -88,7 +88,7 @@ Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out.",
 LabelColumn = Annotated[
     str | None, typer.Option(help="Known groups: never used, only compared with the result.", metavar="NAME")
 ]
-IdColumn = Annotated[str | None, typer.Option(help="Names of the rows.", metavar="NAME")]
+IdColumn = Annotated[str | None, typer.Option(help="Names of the rows, if they are not found.", metavar="NAME")]
 DecimalMark = Annotated[
     str | None, typer.Option("--decimal", help="Decimal mark, if the file leaves it open: , or .", metavar="MARK")
 ]

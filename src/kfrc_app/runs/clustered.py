@@ -16,6 +16,7 @@ from pyarrow import csv
 from kfrc import __version__
 from kfrc.typing import FloatArray
 from kfrc_app.facts import Facts
+from kfrc_app.facts.groups import Group, letter
 from kfrc_app.facts.verdicts import STAYS, grade
 from kfrc_app.runs.neutral import neutral, neutral_cells
 from kfrc_app.runs.workbook import MAX_COLUMNS, MAX_ROWS, Sheet, write_workbook
@@ -24,13 +25,13 @@ from kfrc_app.tables import InputRows
 DIGITS = 10
 """Of memberships, after the point: read back, rows still sum to one."""
 
-CLUSTER, CERTAINTY, STAYS_SHARE, LARGEST, LEFT_OUT = (
-    *("cluster", "certainty", "stays_in_refits", "largest_membership", "left_out"),
+CLUSTER, GROUP, CERTAINTY, STAYS_SHARE, LARGEST, LEFT_OUT = (
+    *("cluster", "group", "certainty", "stays_in_refits", "largest_membership", "left_out"),
 )
 UNTESTED, COLLAPSED = "not tested", "none: all memberships are the same"
 """What the certainty of rows is called if nothing was refitted, and if there is nothing that could be certain."""
 
-N_ADDED = 4
+N_ADDED = 5
 """Columns that are added beside the memberships."""
 
 _ADDITION = "found"  # what tells a column that was added from one of the same name in the file
@@ -68,9 +69,9 @@ def clustered_table(original: pd.DataFrame, rows: InputRows, facts: Facts) -> Cl
     Returns
     -------
     Clustered
-        Added are ``cluster``, ``certainty`` (a word), a number for it (``stays_in_refits``: the share of refits in
-        which the row stays in its cluster; ``largest_membership`` if nothing was refitted), the memberships
-        ``cluster_0``, ``cluster_1``, …, and ``left_out``: why a row has no cluster.
+        Added are ``cluster``, ``group`` (its letter in the report), ``certainty`` (a word), a number for it
+        (``stays_in_refits``: the share of refits in which the row stays in its cluster; ``largest_membership`` if
+        nothing was refitted), the memberships ``cluster_0``, ``cluster_1``, …, and ``left_out``: why there is no cluster.
     """
     U, used = facts.model.memberships_, rows.used
     memberships = np.full((len(used), U.shape[1]), np.nan)
@@ -81,6 +82,7 @@ def clustered_table(original: pd.DataFrame, rows: InputRows, facts: Facts) -> Cl
     name, numbers, words = _certainty(facts)
     found: dict[str, Any] = {
         CLUSTER: clusters,
+        GROUP: _all_rows(np.array([letter(i) for i in range(U.shape[1])], dtype=object)[U.argmax(axis=1)], rows),
         CERTAINTY: _all_rows(words, rows),
         name: _all_numbers(numbers, rows),
         **{f"cluster_{i}": memberships[:, i] for i in range(U.shape[1])},
@@ -171,7 +173,7 @@ def clustered_workbook(found: Clustered, facts: Facts) -> bytes:
         "clusters",
         cluster_frame(facts),
         {"share of rows": _SHARE, "mean membership": _MEMBERSHIP, "found again": _SHARE},
-        wrapped=frozenset({"what distinguishes it"}),
+        wrapped=frozenset({"what sets it apart"}),
     )
     about = pd.DataFrame(about_lines(facts, found), columns=["what", "text"])
     told = Sheet("about", about, wrapped=frozenset({"text"}), header=False)
@@ -191,23 +193,29 @@ TOO_LARGE = (
 
 
 def cluster_frame(facts: Facts) -> pd.DataFrame:
-    """The clusters: how large they are, how well they are found again, and what distinguishes them."""
-    columns: dict[str, list[Any]] = {"cluster": [], "rows": [], "share of rows": [], "mean membership": []}
+    """The clusters: what they are called, how large they are, how well they are found again, what sets them apart."""
+    columns: dict[str, list[Any]] = {
+        CLUSTER: [cluster.label for cluster in facts.clusters],
+        GROUP: [letter(cluster.label) for cluster in facts.clusters],
+        "rows": [cluster.n_rows for cluster in facts.clusters],
+        "share of rows": [cluster.n_rows / facts.n_rows for cluster in facts.clusters],
+        "mean membership": [cluster.mean_membership for cluster in facts.clusters],
+    }
     if facts.weights is not None:
         columns["weight"] = [cluster.weight for cluster in facts.clusters]
-    for cluster in facts.clusters:
-        columns["cluster"].append(cluster.label)
-        columns["rows"].append(cluster.n_rows)
-        columns["share of rows"].append(cluster.n_rows / facts.n_rows)
-        columns["mean membership"].append(cluster.mean_membership)
     if facts.trust.clusters and not facts.trust.collapsed:
         columns["found again"] = list(facts.trust.clusters)
         columns["in words"] = list(facts.trust.words)
-    columns["what distinguishes it"] = [
-        "" if facts.pairwise or facts.trust.collapsed else facts.description(cluster.label)
-        for cluster in facts.clusters
-    ]
+    if not facts.trust.collapsed:
+        columns["name"] = [group.name for group in facts.groups]
+        columns["what sets it apart"] = [_set_apart(group) for group in facts.groups]
     return pd.DataFrame(columns)
+
+
+def _set_apart(group: Group) -> str:
+    """In what a group differs, with what is typical of it and of all rows."""
+    told = [f"{column.words}: {column.value} (all rows: {column.overall})" for column in group.columns]
+    return "; ".join(told) or group.description
 
 
 def about_lines(facts: Facts, found: Clustered) -> list[tuple[str, str]]:
@@ -219,6 +227,7 @@ def about_lines(facts: Facts, found: Clustered) -> list[tuple[str, str]]:
     ]
     meanings = {
         CLUSTER: "the cluster in which the row has its largest membership, counted from 0; blank if it was not used",
+        GROUP: "the letter of the cluster, as in the report; the sheet “clusters” says what sets it apart",
         CERTAINTY: f"whether the row keeps its place if other rows are looked at; “{UNTESTED}” if nothing was refitted",
         STAYS_SHARE: (
             f"share of the refits in which the row stays in its cluster: {STAYS[0].word} from {STAYS[0].least:.0%} on, "

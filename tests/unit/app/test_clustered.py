@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 import python_calamine
 
-from kfrc import FCM
+from kfrc import FCM, KFRC
 from kfrc.confidence import Confidence
+from kfrc.exceptions import NoStructureWarning, UniformCollapseWarning
 from kfrc_app.facts import summarize
 from kfrc_app.runs import workbook
 from kfrc_app.runs.clustered import (
@@ -229,6 +230,8 @@ def test_rows_of_the_file_keep_their_order_and_those_not_used_say_why(facts):
     np.testing.assert_array_equal(clusters[used], facts.model.labels_)
     np.testing.assert_allclose(found.frame.loc[used, ["cluster_0", "cluster_1"]], facts.model.memberships_, atol=1e-10)
     np.testing.assert_allclose(found.frame.loc[used, STAYS_SHARE], facts.confidence.rows, atol=1e-4)
+    assert found.frame["group"][used].tolist() == ["AB"[label] for label in facts.model.labels_]
+    assert found.frame["group"][~used].isna().all()
     assert found.frame["certainty"][used].tolist()[0] == "unstable"
     assert found.frame["certainty"][used].tolist()[-1] == "stable"
     assert found.frame["left_out"][~used].tolist() == ["missing value in 'x'"] * 2
@@ -244,8 +247,9 @@ def test_the_workbook_holds_table_clusters_and_how_it_was_made(facts):
         assert len(table) == 13
         np.testing.assert_allclose([row[-2] for row in table[1:]], facts.model.memberships_[:, 1], atol=1e-10)
         assert [row[0] for row in clusters[1:]] == [0, 1]
-        assert sum(row[1] for row in clusters[1:]) == 12
-        assert any("x" in row[-1] for row in clusters[1:])
+        assert [row[1] for row in clusters[1:]] == ["A", "B"]
+        assert sum(row[2] for row in clusters[1:]) == 12
+        assert {"high x" in row[-1] for row in clusters[1:]} == {True, False}
         told = dict(filter(lambda row: row[0], about))
         assert told["table"] == "=evil.csv"
         assert "=1+1" in [row[1] for row in about]
@@ -293,6 +297,25 @@ def test_a_matrix_of_dissimilarities_gives_names_and_memberships(facts):
     assert set(files) == {"memberships.csv", "model.skops", "summary.json", "clustered.xlsx", "clustered.csv"}
     assert both(files["clustered.xlsx"])[0][1][0] == "=r0"
     assert files["clustered.csv"].decode().splitlines()[1].startswith('"\'=r0",')
+
+
+def test_a_fit_without_groups_claims_none_in_the_workbook():
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=list("xyz"))
+    with pytest.warns(UniformCollapseWarning):
+        model = KFRC(3, fuzzifier="power", m=6.0, bandwidths=np.full(3, 0.2), random_state=0).fit(data)
+    files = result_files(summarize(model, data), InputRows.all_used([str(k) for k in range(30)]), None)
+    for table, clusters in zip(both(files["clustered.xlsx"]), both(files["clustered.xlsx"], "clusters"), strict=True):
+        assert {row[table[0].index("certainty")] for row in table[1:]} == {"none: all memberships are the same"}
+        assert "name" not in clusters[0]
+
+
+def test_a_single_cluster_is_written():
+    data = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["x", "y"])
+    with pytest.warns(NoStructureWarning):
+        model = KFRC("auto", random_state=0).fit(data)
+    assert model.n_clusters_ == 1
+    files = result_files(summarize(model, data), InputRows.all_used([str(k) for k in range(40)]), None)
+    assert {row[1] for row in both(files["clustered.xlsx"])[0][1:]} == {0}
 
 
 def test_a_workbook_can_be_left_out(facts):
