@@ -71,7 +71,7 @@ def clustered_table(original: pd.DataFrame, rows: InputRows, facts: Facts) -> Cl
     Clustered
         Added are ``cluster``, ``group`` (its letter in the report), ``certainty`` (a word), a number for it
         (``stays_in_refits``: the share of refits in which the row stays in its cluster; ``largest_membership`` if
-        nothing was refitted), the memberships ``cluster_0``, ``cluster_1``, …, and ``left_out``: why there is no cluster.
+        nothing was refitted), the memberships ``cluster_0``, ``cluster_1``, …, and ``left_out``: why it has no cluster.
     """
     U, used = facts.model.memberships_, rows.used
     memberships = np.full((len(used), U.shape[1]), np.nan)
