@@ -211,6 +211,14 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
     summary = json.loads(page.fetched(f"/runs/{run}/files/summary.json"))
     assert "--types 'answer=ordinal:low<medium<high'" in json.dumps(summary)
 
+    first = browser.current_window_handle
+    page["downloads"].find_element("css selector", "a[target=_blank]").click()
+    page.until(lambda: len(browser.window_handles) == 2)
+    browser.switch_to.window(next(handle for handle in browser.window_handles if handle != first))
+    page.until(lambda: "people.csv" in browser.find_element("tag name", "body").text)
+    browser.close()
+    browser.switch_to.window(first)
+
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
     name = "clustered.csv"
     browser.execute_script("arguments[0].click()", links[name])

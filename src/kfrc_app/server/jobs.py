@@ -108,7 +108,7 @@ class Runs:
         with self._changed:
             if len(self._waiting) >= limits.MAX_WAITING:
                 raise PageError("Too many tables are waiting already: cancel one of them, or wait.", status=429)
-            self._forget_old()
+            self._forget(len(self._runs) + 1 - limits.MAX_KEPT_RUNS)
             self._runs[key] = run
             upload.users += 1
             self._waiting.append(run)
@@ -206,7 +206,7 @@ class Runs:
                     "choices": run.choices,
                     "out": str(run.folder),
                 }
-                result = worker.do(task, lambda message: run.progress.update(message["progress"]))
+                result = worker.do(task, lambda message: setattr(run, "progress", message["progress"]))
         except (WorkerEndedError, OSError):
             pass
         finally:
@@ -221,11 +221,15 @@ class Runs:
             run.ended, run.result = time.monotonic(), result
             run.state = State.FAILED if "problem" in result else State.DONE
 
-    def _forget_old(self) -> None:
-        """Remove the oldest results, and those of tables that nobody looks at."""
+    def forget_idle(self) -> None:
+        """Remove the results of tables that nobody looked at for long."""
+        with self._changed:
+            self._forget(0)
+
+    def _forget(self, too_many: int) -> None:
+        """Remove so many of the oldest results, and all that nobody looks at."""
         idle = time.monotonic() - limits.IDLE_SECONDS
         over = [run for run in self._runs.values() if run.is_over]
-        too_many = len(self._runs) + 1 - limits.MAX_KEPT_RUNS
         for k, run in enumerate(over):
             if k < too_many or run.upload.touched < idle:
                 del self._runs[run.id]

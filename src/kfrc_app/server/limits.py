@@ -31,6 +31,9 @@ MAX_KEPT_RUNS = 20
 IDLE_SECONDS = 8 * 3600.0
 """A table, with its results, that nobody looked at for a working day is removed."""
 
+SWEEPING_SECONDS = 600.0
+"""How often that is looked after."""
+
 READING_SECONDS = 180.0
 """Reading a file takes seconds; one that takes longer than this is not what it seems."""
 

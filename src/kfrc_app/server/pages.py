@@ -25,7 +25,7 @@ from kfrc_app.server.choices import MAX_GROUPS, MIN_GROUPS, Choices
 from kfrc_app.server.example import NAME, example_table
 from kfrc_app.server.jobs import Runs
 from kfrc_app.server.problems import PageError
-from kfrc_app.server.security import REPORT_POLICY
+from kfrc_app.server.security import REPORT_HEADERS
 from kfrc_app.server.uploads import Uploads
 from kfrc_app.server.workers import WorkerEndedError, Workers
 
@@ -144,7 +144,7 @@ class Pages:
     async def report(self, request: Request) -> Response:
         """The report, in a sandbox."""
         path = self.runs.file(self.runs.get(request.path_params["key"]), REPORT)
-        return FileResponse(path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
+        return FileResponse(path, media_type="text/html", headers=REPORT_HEADERS)
 
     async def download(self, request: Request) -> Response:
         """A file of a result."""

@@ -43,6 +43,9 @@ _HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
     "cache-control": "no-store",
 }
+REPORT_HEADERS = {"content-security-policy": REPORT_POLICY, "cross-origin-opener-policy": "unsafe-none"}
+"""Browsers do not open a sandbox in a tab of its own if it also asks for a separate group of tabs."""
+
 _READING = ("GET", "HEAD")
 _TOKEN_BYTES = 32
 

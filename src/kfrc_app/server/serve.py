@@ -13,6 +13,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
+from kfrc_app.server import limits
 from kfrc_app.server.folder import PrivateFolder
 from kfrc_app.server.jobs import Runs
 from kfrc_app.server.pages import Pages
@@ -97,14 +98,24 @@ def backstage(parent: Path | None = None) -> Iterator[Pages]:
     try:
         uploads = Uploads(folder.path)
         runs = Runs(folder.path, workers, uploads)
+        ended = threading.Event()
+        threading.Thread(target=_sweep, args=(uploads, runs, ended), daemon=True).start()
         workers.warm()
         try:
             yield Pages(uploads, runs, workers)
         finally:
+            ended.set()
             runs.close()
     finally:
         workers.close()
         folder.remove()
+
+
+def _sweep(uploads: Uploads, runs: Runs, ended: threading.Event) -> None:
+    """Remove what nobody looks at, also if nobody asks for anything."""
+    while not ended.wait(limits.SWEEPING_SECONDS):
+        runs.forget_idle()
+        uploads.forget_idle()
 
 
 def _listening(host: str, port: int) -> socket.socket:

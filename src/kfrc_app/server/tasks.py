@@ -59,10 +59,11 @@ def cluster(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     }
 
 
-def as_problem(error: Exception) -> PageError:
-    """What the program would say in one line, for the page."""
+def as_problem(error: Exception, task: Mapping[str, Any]) -> PageError:
+    """What the program would say in one line, for the page: with the name of the file, not with our place for it."""
     where = "columns" if isinstance(error, DataError) else ""
-    return PageError(in_plain_words(str(error)), where=where)
+    said = str(error).replace(str(task.get("path")), f"'{task.get('name') or 'this file'}'")
+    return PageError(in_plain_words(said), where=where)
 
 
 TASKS = {"describe": describe_table, "cluster": cluster}

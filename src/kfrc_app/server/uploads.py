@@ -100,8 +100,10 @@ class Uploads:
             return upload
 
     def forget(self, key: str) -> None:
-        """Remove a table, if it is still there."""
+        """Remove a table, if it is there and no run needs it."""
         with self._lock:
+            if key in self._kept and self._kept[key].users:
+                return
             upload = self._kept.pop(key, None)
         if upload is not None:
             with suppress(OSError):

@@ -72,7 +72,7 @@ def _done(todo: Any, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     except MemoryError:
         return {"problem": "This computer has not enough memory for this table: use fewer rows or columns."}
     except (ValueError, OSError) as error:  # what the program says in one line, too
-        return todo.as_problem(error).document
+        return todo.as_problem(error, task).document
     except Exception:
         return {
             "problem": "Something went wrong that should not have: the window in which the page was started says more.",

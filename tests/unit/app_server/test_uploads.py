@@ -9,9 +9,11 @@ import zipfile
 import pytest
 
 from kfrc_app.server import limits
+from kfrc_app.server.serve import backstage
+from kfrc_app.server.tasks import as_problem
 from kfrc_app.server.uploads import Uploads
 
-from .conftest import as_csv, give, two_groups
+from .conftest import as_csv, give, two_groups, wait_for
 
 
 def describe(client, key, **choices):
@@ -126,6 +128,31 @@ def test_a_table_that_nobody_looks_at_is_removed(tmp_path, monkeypatch):
     uploads.forget_idle()
     assert len(uploads) == 0
     assert not upload.path.exists()
+
+
+def test_a_table_that_a_run_needs_is_not_removed(tmp_path):
+    uploads = Uploads(tmp_path)
+    upload = receive(uploads, b"x")
+    upload.users = 1
+    uploads.forget(upload.id)
+    assert upload.path.exists()
+    upload.users = 0
+    uploads.forget(upload.id)
+    assert not upload.path.exists()
+
+
+def test_what_nobody_looks_at_is_removed_although_nobody_asks_for_anything(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "SWEEPING_SECONDS", 0.05)
+    monkeypatch.setattr(limits, "IDLE_SECONDS", 0.2)
+    with backstage(tmp_path) as pages:
+        upload = receive(pages.uploads, b"x")
+        wait_for(lambda: not upload.path.exists(), seconds=20)
+        assert len(pages.uploads) == 0
+
+
+def test_a_problem_names_the_file_and_not_our_place_for_it():
+    problem = as_problem(OSError("cannot read /tmp/x/abc: gone"), {"path": "/tmp/x/abc", "name": "my.csv"})
+    assert problem.sentence == "Cannot read 'my.csv': gone."
 
 
 def test_the_page_can_have_a_table_removed(served, client):

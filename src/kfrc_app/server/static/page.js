@@ -53,7 +53,7 @@ async function give(file) {
   clearProblems();
   sending?.abort();
   sending = new AbortController();
-  if (chosen.table) forget(chosen.table.id);
+  abandon();
   reset();
   description = null;
   showDrop();
@@ -84,8 +84,11 @@ function refuseLarge(file) {
   throw new Refused({ problem, where: "file" }, 413);
 }
 
-function forget(table) {
-  ask("DELETE", `/tables/${table}`).catch(() => {}); // it goes by itself, later
+// What was given before is not wanted any more; what cannot be removed now goes by itself, later.
+function abandon() {
+  const { run, table } = chosen;
+  const ended = run ? cancelRun(run.id).catch(() => {}) : Promise.resolve();
+  if (table) ended.then(() => ask("DELETE", `/tables/${table.id}`)).catch(() => {});
 }
 
 function showKept() {
@@ -305,9 +308,9 @@ byId("try").addEventListener("click", async () => {
   }
 });
 byId("another").addEventListener("click", () => {
-  if (chosen.table) forget(chosen.table.id);
   sending?.abort();
   sending = null;
+  abandon();
   reset();
   description = null;
   clearProblems();
