@@ -26,6 +26,7 @@ extensions = [
     "api_pages",
     "mathml",
     "repository_links",
+    "stale_pages",
     "words",
 ]
 root_doc = "index"

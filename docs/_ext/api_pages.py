@@ -62,6 +62,10 @@ class Page:
         """Names that this page describes, not another."""
         return [name for name in self.names if self.homes[name] == f"{self.name}.{name}"]
 
+    def value(self, name: str) -> Any:
+        """What the module calls so."""
+        return getattr(self.module, name)
+
 
 def public_modules() -> list[str]:
     """Names of all modules with a page, in the order of the groups."""
@@ -92,7 +96,8 @@ def collect() -> list[Page]:
     pages = []
     modules = [module_called(name) for name in public_modules()]
     for module in modules:
-        page = Page(module, public_names(module))
+        # Nobody looks for warnings first.
+        page = Page(module, sorted(public_names(module), key=lambda name: is_exception(getattr(module, name))))
         for name in page.names:
             value = getattr(module, name)
             here = f"{module.__name__}.{name}"
@@ -101,7 +106,7 @@ def collect() -> list[Page]:
         pages.append(page)
     for page in pages:
         for name in page.here:
-            value = getattr(page.module, name)
+            value = page.value(name)
             if inspect.isclass(value) and Registered in value.__bases__:
                 page.members[name] = list(value.registry.values())
     return pages
@@ -110,6 +115,11 @@ def collect() -> list[Page]:
 def module_called(name: str) -> types.ModuleType:
     """The module itself, even where its package exports a function of the same name."""
     return importlib.import_module(name)
+
+
+def is_exception(value: Any) -> bool:
+    """Whether this is an error or a warning."""
+    return inspect.isclass(value) and issubclass(value, BaseException)
 
 
 def is_clusterer(value: Any) -> bool:
@@ -181,17 +191,17 @@ def module_page(page: Page) -> str:
     parts = [heading(page.name), f".. automodule:: {page.name}\n   :no-members:\n\n.. currentmodule:: {page.name}\n"]
     rows = []
     for name in page.names:
-        value = getattr(page.module, name)
+        value = page.value(name)
         home = page.homes[name]
         shown = name if home == f"{page.name}.{name}" else f"{page.name}.{name}"
         rows.append((f":{role(value)}:`{shown} <{home}>`", summary_line(value)))
     if rows:
         parts.append(table(rows))
-    own_pages = [name for name in page.here if is_clusterer(getattr(page.module, name))]
+    own_pages = [name for name in page.here if is_clusterer(page.value(name))]
     if own_pages:
         parts.append(".. toctree::\n   :hidden:\n\n" + "".join(f"   {page.name}.{name}\n" for name in own_pages))
     for name in page.here:
-        value = getattr(page.module, name)
+        value = page.value(name)
         if name in own_pages:
             continue
         parts += [entry(page.name, name, value), *family(page, name)]
@@ -203,7 +213,7 @@ def family(page: Page, name: str) -> Iterator[str]:
     members = page.members.get(name, [])
     if not members:
         return
-    listed = {getattr(page.module, other): other for other in page.here}
+    listed = {page.value(other): other for other in page.here}
     paths = {
         cls: f"{page.name}.{listed[cls]}" if cls in listed else f"{cls.__module__}.{cls.__name__}" for cls in members
     }
@@ -256,7 +266,7 @@ def write_pages(app: Any) -> None:
     for page in pages:
         texts[f"{page.name}.rst"] = module_page(page)
         for name in page.here:
-            value = getattr(page.module, name)
+            value = page.value(name)
             if is_clusterer(value):
                 texts[f"{page.name}.{name}.rst"] = clusterer_page(page.name, name, value)
     for path in folder.iterdir():
