@@ -33,10 +33,12 @@ _MAX_EXPLANATIONS = 3  # lines below the names that may hold units, questions or
 _LOOKED_AT = 200  # rows that tell whether a column holds values
 _LONGEST_VALUE = 60  # characters of a number or a date
 _SHOWN = 3  # cells or lines in a note
-_REMARK = re.compile(
+REMARK = re.compile(
     r"^\W*(?:sources?|notes?|quellen?|anmerkung|hinweis|fuente|nota|remarques?|legende?)\b\W|^[*†‡]|^\(\d+ rows?\)",
     re.IGNORECASE,
 )
+"""How remarks below a table begin."""
+
 _PROSE = re.compile(r"\S\s\S")
 _LONG = 40  # characters of a remark, unlike a name
 _UNIT = re.compile(
@@ -115,7 +117,9 @@ def find_header(rows: Sequence[Row]) -> int:
                 return k
     if fills[first] < usual:  # such as "author", "Ann" above a table of three
         full = next((k for k in wide if fills[k] >= usual), first)
-        if fills[full - 1] == 0 and _are_names(rows[full]):
+        below = rows[full + 1 :]
+        values = [j for j, cell in enumerate(rows[full]) if not is_blank(cell) and _holds_values(below, j)]
+        if _are_names(rows[full]) and (values or fills[full - 1] == 0):
             return full
     return first
 
@@ -204,7 +208,7 @@ def _is_remark(rows: Sequence[Row], k: int, width: int) -> bool:
     cells = [cell for cell in rows[k] if not is_blank(cell)]
     if len(cells) != 1 or width < 2 or not is_name(cells[0]):
         return False
-    if _is_apart(rows, k) or (width >= _NARROW and _REMARK.search(cells[0])):
+    if _is_apart(rows, k) or (width >= _NARROW and REMARK.search(cells[0])):
         return True
     if width < _NARROW or not _PROSE.search(cells[0]):
         return False

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kfrc_app.tables.columns import counted
-from kfrc_app.tables.layout import SEARCHED, count_remarks, find_header, is_name, is_value, n_filled, told
+from kfrc_app.tables.layout import REMARK, SEARCHED, count_remarks, find_header, is_name, is_value, n_filled, told
 
 _SEPARATORS = ("\t", ";", "|", ",")  # the comma last: between the others it is a mark within numbers
 _SAMPLE_SIZE = 200_000  # characters
@@ -21,6 +21,8 @@ _RULE = re.compile(r"^(?=.{5})[ |+:=-]*(?:---|===)[ |+:=-]*\n", re.MULTILINE)
 
 _RULED_LINES = 5  # at the beginning
 _YEAR = re.compile("(?:1[89]|20)[0-9]{2}")
+_LAST_BLOCK = 6  # lines after the last blank one that may be remarks
+_WORDS = 3  # of a remark at least, where it has as many fields as a row
 _TAIL_LINES = 30  # lines at the end among which remarks are looked for
 
 
@@ -111,6 +113,9 @@ def _cut(text: str, separator: str) -> list[_Sample]:
     if len(text) > _SAMPLE_SIZE and len(records) < 2 * SEARCHED:
         records, ends = records[:-1], ends[:-1]  # the last one may be cut off
     filled = [record for record in records if n_filled(record)]
+    others = _SEPARATORS[: _SEPARATORS.index(separator)] if separator in _SEPARATORS else ()
+    if any(2 * sum(any(other in field for field in record) for record in filled) > len(filled) for other in others):
+        return []  # what stands in most lines separates before a comma does
     if len(filled) < 3 or any('"' in field for record in records for field in record):
         return []
     start = find_header(records)
@@ -130,7 +135,9 @@ def _lacks_corner(records: list[list[str]], start: int) -> bool:
     if not start:
         return False
     above, first = records[start - 1], records[start]
-    return len(above) == len(first) - 1 and all(map(is_name, above)) and any(map(is_value, first))
+    named = [field for field in above if field.strip()]
+    shorter = len(above) == len(first) - 1 or n_filled(above) == n_filled(first) - 1
+    return shorter and len(named) > 1 and all(map(is_name, named)) and any(map(is_value, first))
 
 
 def _is_start(sample: _Sample) -> bool:
@@ -153,7 +160,9 @@ def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], 
     lines = text.rstrip("\n").split("\n")[-_TAIL_LINES:] if len(text) < _SAMPLE_SIZE else _last_lines(text)
     if '"' in "".join(lines[-3:]) and "".join(lines).count('"') % 2:
         return text, [], 0
-    records = [_fields(line, sample) for line in lines]
+    last_blank = max((k for k, line in enumerate(lines) if not line.strip()), default=-1)
+    apart = last_blank if len(lines) - last_blank <= _LAST_BLOCK and not _has_gaps(sample) else len(lines)
+    records = [_fields(line, sample, apart=k > apart) for k, line in enumerate(lines)]
     n_lines = count_remarks(records, sample.width)
     if not n_lines or n_lines >= len(records) - 1:
         return text, [], 0
@@ -169,11 +178,27 @@ def _last_lines(text: str) -> list[str]:
     return text.rstrip("\n")[-_SAMPLE_SIZE:].split("\n")[1:][-_TAIL_LINES:]
 
 
-def _fields(line: str, sample: _Sample) -> list[str]:
-    """Fields of a line; one of prose is a single field, also if it holds the separator."""
+def _has_gaps(sample: _Sample) -> bool:
+    """Whether blank lines stand between the first rows of a table."""
+    rows = sample.records[sample.start : sample.start + _LAST_BLOCK]
+    return any(not n_filled(row) for row in rows[1:-1])
+
+
+def _fields(line: str, sample: _Sample, *, apart: bool) -> list[str]:
+    """Fields of a line; one of prose is a single field, also if it holds the separator.
+
+    Prose is what begins as a remark does, what has another number of fields than the table and no value, and several
+    words apart from the table, or that are longer than all names of rows.
+    """
     try:
         fields = next(csv.reader([line], delimiter=sample.separator, skipinitialspace=True), [])
     except csv.Error:
         return [line]
-    prose = len(fields) != sample.width and n_filled(fields) > 0 and is_name(fields[0]) and " " in line.strip()
-    return [line] if prose and not any(map(is_value, fields)) else fields
+    if not fields or not is_name(fields[0]):
+        return fields
+    differs = len(fields) != sample.width and " " in line.strip() and not any(map(is_value, fields))
+    rows = [record for record in sample.records[sample.start :] if len(record) > 1 and record != fields]
+    longest = max((len(record[0]) for record in rows), default=0)
+    n_words = len(fields[0].split())
+    speaks = n_words >= _WORDS if apart else n_words > _WORDS and len(fields[0]) > 2 * longest
+    return [line.rstrip(sample.separator)] if differs or speaks or REMARK.search(line) else fields

@@ -1,0 +1,36 @@
+"""Titles above and remarks below a table change nothing of what is read, or the file is refused."""
+
+from __future__ import annotations
+
+import pytest
+from test_reading_many_files import generated_files
+
+from kfrc_app.tables import DataError, read_table
+
+EVERY = 4  # of the generated files, to save time
+SURROUNDINGS = [
+    ("Report of May\n\n", ""),
+    ("Report of May\nCreated on 2024-01-01\n", ""),
+    ("", "\nSource: office of statistics, 2024\n"),
+    ("Report;x\nAuthor;Ann\n\n", "\n* preliminary\n"),
+]
+
+
+@pytest.mark.parametrize(("above", "below"), SURROUNDINGS)
+def test_lines_around_a_table_never_change_its_values(tmp_path, above, below):
+    path = tmp_path / "table.csv"
+    n_read = 0
+    for k, (_, encoding, file) in enumerate(generated_files()):
+        if file.asks or k % EVERY:
+            continue
+        line_end = "\r\n" if "\r\n" in file.text else "\r" if "\r" in file.text else "\n"
+        text = file.text.replace(line_end, "\n").rstrip("\n")
+        path.write_bytes(f"{above}{text}\n{below}".replace("\n", line_end).encode(encoding))
+        try:
+            table = read_table(str(path), id_column=file.id_column)
+        except DataError:
+            continue
+        expected = [[values[k] for k in file.complete] for values in file.numbers.values()]
+        assert [table.data[name].tolist() for name in table.data.columns] == expected, path.read_text(encoding)
+        n_read += 1
+    assert n_read >= 20
