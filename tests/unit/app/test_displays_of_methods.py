@@ -25,7 +25,9 @@ from kfrc_app.displays import (
 
 X = load_iris().data[::5]
 SQUARES = pairwise_distances(X, metric="sqeuclidean")
-OTHER = pairwise_distances(X, metric="chebyshev") ** 2  # not Euclidean: NERFCM raises it
+OTHER = np.kron(10.0 - 6.0 * np.eye(3), np.ones((8, 8)))  # not Euclidean: NERFCM raises it
+OTHER[0, :8] = OTHER[:8, 0] = 0.5
+np.fill_diagonal(OTHER, 0.0)
 
 MODELS = {
     "FCM": (FCM(3, m=1.5, random_state=0), X),
