@@ -37,6 +37,8 @@ _DRESSED = (
 )
 """For Arrow's regular expressions, which know classes of characters such as that of currency signs."""
 
+_MAY_BE_DRESSED = re.compile(_DRESSED.replace(r"\p{Sc}", r"[^\w\s]"))
+
 
 @dataclass(frozen=True, eq=False)
 class Dressed:
@@ -56,6 +58,18 @@ class Dressed:
     sign: str
     has_brackets: bool
     has_minus_behind: bool
+
+
+def may_be_dressed(text: str) -> bool:
+    """Whether a single text may be a number with something around it: a thousand times faster than :func:`undress`.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.dressing import may_be_dressed
+    >>> may_be_dressed("€ 5"), may_be_dressed("gene_12")
+    (True, False)
+    """
+    return _MAY_BE_DRESSED.match(text) is not None
 
 
 def undress(cells: Any) -> Dressed | None:

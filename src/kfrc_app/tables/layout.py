@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from kfrc_app.tables.columns import DataError, quoted, shortened
 from kfrc_app.tables.dates import NotDates, read_dates
-from kfrc_app.tables.dressing import undress
+from kfrc_app.tables.dressing import may_be_dressed, undress
 from kfrc_app.tables.numbers import MISSING, looks_like_number
 
 Row = Sequence[Any]
@@ -72,7 +72,9 @@ def is_value(cell: Any) -> bool:
     text = cell.strip()
     if len(text) > _LONGEST_VALUE or text in MISSING or not any(map(str.isdigit, text)):
         return text.lower() in ("true", "false")
-    if looks_like_number(text) or undress(pa.array([text, "1"])) or undress(pa.array([text])):
+    if looks_like_number(text):
+        return True
+    if may_be_dressed(text) and (undress(pa.array([text, "1"])) or undress(pa.array([text]))):
         return True
     found = read_dates([text])
     return not isinstance(found, NotDates) or found.doubtful
