@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app._missing import missing_package
 from kfrc_app.facts.palette import BLUE, VERMILION
 
@@ -46,3 +49,8 @@ class Display:
 def hide_spines(ax: Axes, *sides: str) -> None:
     """Take away frame lines that carry no information."""
     ax.spines[list(sides)].set_visible(False)
+
+
+def as_weights(sample_weight: ArrayLike | None) -> FloatArray | None:
+    """Weights of rows as an array."""
+    return None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

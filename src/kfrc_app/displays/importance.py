@@ -9,7 +9,7 @@ import numpy as np
 from kfrc import KFRCError
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import ACCENT, Display, hide_spines
+from kfrc_app.displays.base import ACCENT, Display, as_weights, hide_spines
 from kfrc_app.displays.labels import short_name
 from kfrc_app.facts import summarize
 from kfrc_app.facts.importance import by_importance, equal_share, standing_out_words, stands_out
@@ -65,7 +65,14 @@ class ImportanceDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: FuzzyClusterer, X: ArrayLike, *, ax: Axes | None = None, max_columns: int = 30, **kwargs: Any
+        cls,
+        model: FuzzyClusterer,
+        X: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Axes | None = None,
+        max_columns: int = 30,
+        **kwargs: Any,
     ) -> Self:
         """Draw what the columns contribute to a fitted model.
 
@@ -75,6 +82,8 @@ class ImportanceDisplay(Display):
             Of any method.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on; a DataFrame gives the names.
+        sample_weight : array-like of shape (n_samples,), optional
+            What the model was fitted with.
         ax : matplotlib Axes, optional
         max_columns : int, default=30
         **kwargs
@@ -85,7 +94,7 @@ class ImportanceDisplay(Display):
         KFRCError
             For a precomputed matrix, which has no columns.
         """
-        facts = summarize(model, X)
+        facts = summarize(model, X, weights=as_weights(sample_weight))
         found = facts.importance
         if found is None:
             raise KFRCError(

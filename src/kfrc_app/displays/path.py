@@ -10,7 +10,7 @@ import numpy as np
 from kfrc import KFRCError
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import ACCENT, MARK, Display, hide_spines
+from kfrc_app.displays.base import ACCENT, MARK, Display, as_weights, hide_spines
 from kfrc_app.facts import summarize
 from kfrc_app.facts.palette import ORANGE
 from kfrc_app.facts.path import MAX_PATH_ROWS, N_STEPS, FuzzifierPath, fuzzifier_path, varies_with_m
@@ -63,6 +63,7 @@ class FuzzifierPathDisplay(Display):
         model: FuzzyClusterer,
         X: ArrayLike,
         *,
+        sample_weight: ArrayLike | None = None,
         ax: Axes | None = None,
         n_steps: int = N_STEPS,
         max_rows: int = MAX_PATH_ROWS,
@@ -76,6 +77,8 @@ class FuzzifierPathDisplay(Display):
             With at least two clusters.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on.
+        sample_weight : array-like of shape (n_samples,), optional
+            What the model was fitted with.
         ax : matplotlib Axes, optional
         n_steps : int, default=31
         max_rows : int, default=500
@@ -88,7 +91,7 @@ class FuzzifierPathDisplay(Display):
         KFRCError
             If there is one cluster only, or no m to vary.
         """
-        facts = summarize(model, X)
+        facts = summarize(model, X, weights=as_weights(sample_weight))
         if not varies_with_m(model):
             raise KFRCError(
                 f"{type(model).__name__} lowers m while it runs, so that there is no m whose other values could be "
@@ -97,7 +100,7 @@ class FuzzifierPathDisplay(Display):
             )
         if facts.n_clusters < 2:
             raise KFRCError("one cluster has no fuzziness to show: fit at least two")
-        path = fuzzifier_path(model, facts.seen, n_steps=n_steps, max_rows=max_rows)
+        path = fuzzifier_path(model, facts.seen, weights=facts.weights, n_steps=n_steps, max_rows=max_rows)
         interval = model.fuzzifier_.m_range
         return cls(path, interval.low, math.isfinite(interval.high)).plot(ax, **kwargs)
 

@@ -10,7 +10,7 @@ import numpy as np
 from kfrc import KFRC
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
-from kfrc_app.displays.base import ACCENT, MARK, PLAIN, Display, hide_spines
+from kfrc_app.displays.base import ACCENT, MARK, PLAIN, Display, as_weights, hide_spines
 from kfrc_app.facts import summarize
 
 if TYPE_CHECKING:
@@ -61,7 +61,14 @@ class SpectrumDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, model: FuzzyClusterer, X: ArrayLike, *, ax: Axes | None = None, n_eigenvalues: int = 10, **kwargs: Any
+        cls,
+        model: FuzzyClusterer,
+        X: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ax: Axes | None = None,
+        n_eigenvalues: int = 10,
+        **kwargs: Any,
     ) -> Self:
         """Draw the spectrum of a fitted model.
 
@@ -71,13 +78,15 @@ class SpectrumDisplay(Display):
             Of any method; F belongs to its kernel, or to −R/2 of its dissimilarities R.
         X : array-like of shape (n_samples, n_features)
             What it was fitted on.
+        sample_weight : array-like of shape (n_samples,), optional
+            What the model was fitted with.
         ax : matplotlib Axes, optional
         n_eigenvalues : int, default=10
             Those beyond the fitted c are computed on at most 3000 rows.
         **kwargs
             Passed to ``Axes.bar``.
         """
-        facts = summarize(model, X, n_eigenvalues=n_eigenvalues)
+        facts = summarize(model, X, weights=as_weights(sample_weight), n_eigenvalues=n_eigenvalues)
         own = len(model.eigenvalues_) if isinstance(model, KFRC) else 0
         eigenvalues = facts.eigenvalues[: max(n_eigenvalues, own)]
         found = facts.stability

@@ -121,3 +121,18 @@ def test_a_biplot_of_points_shows_their_principal_components(fitted):
     np.testing.assert_allclose(display.explained, components.explained_variance_ratio_, atol=1e-8)
     expected = np.corrcoef(X[:, 2], display.coordinates[:, 0])[0, 1]
     assert display.correlations_["x2"][0] == pytest.approx(expected)
+
+
+def test_weights_count_rows_where_numbers_are_shown():
+    counts = np.random.default_rng(0).integers(1, 4, len(X))
+    repeated = np.repeat(X, counts, axis=0)
+    weighted = FCM(3, m=1.5, random_state=0).fit(X, sample_weight=counts)
+    plain = FCM(3, m=1.5, random_state=0).fit(repeated)
+    for display, attribute in ((ImportanceDisplay, "contributions"), (SpectrumDisplay, "eigenvalues")):
+        found = getattr(display.from_estimator(weighted, X, sample_weight=counts), attribute)
+        np.testing.assert_allclose(
+            found[:4], getattr(display.from_estimator(plain, repeated), attribute)[:4], atol=1e-6
+        )
+    path = FuzzifierPathDisplay.from_estimator(weighted, X, sample_weight=counts, n_steps=4).path
+    same = FuzzifierPathDisplay.from_estimator(plain, repeated, n_steps=4).path
+    np.testing.assert_allclose(path.uniformity, same.uniformity, atol=1e-2)
