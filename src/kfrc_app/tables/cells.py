@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,31 @@ from kfrc.typing import FloatArray
 from kfrc_app.tables.columns import Columns, Encoded, NotNumbers, Numbers, quoted
 from kfrc_app.tables.dates import UNIT
 from kfrc_app.tables.delimited import TextColumns
-from kfrc_app.tables.levels import number_name
+from kfrc_app.tables.levels import LARGEST_EXACT, number_name
 from kfrc_app.tables.numbers import Marks, is_missing, read_numbers
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
 _LOCAL_DATE = re.compile(r"^\s*\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4})\b")
 """A date as text in the order of some country; a spreadsheet that knew this order would hold a date."""
+
+
+class _Texts(Mapping[str, Any]):
+    """Columns of text by name; that of numbers is made when it is asked for."""
+
+    def __init__(self, made: Mapping[str, Any]) -> None:
+        self._made = dict(made)
+
+    def __getitem__(self, name: str) -> Any:
+        if callable(self._made[name]):
+            self._made[name] = self._made[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +60,8 @@ class CellColumns(Columns):
         Columns that hold nothing but truth values, or nothing but dates.
     doubts : mapping of str to str
         Columns that cannot be used as they are, and why.
+    plain : frozenset of str
+        Columns that hold nothing but numbers.
     noticed : tuple of str
     """
 
@@ -48,6 +69,7 @@ class CellColumns(Columns):
     measured: Mapping[str, FloatArray]
     typed: Mapping[str, pd.Series[Any]]
     doubts: Mapping[str, str]
+    plain: frozenset[str] = frozenset()
     noticed: tuple[str, ...] = ()
 
     @property
@@ -58,7 +80,7 @@ class CellColumns(Columns):
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.written.n_rows
+        return len(self.measured[min(self.plain)]) if self.plain else self.written.n_rows
 
     def text(self, name: str) -> NDArray[Any]:
         """Cells as text."""
@@ -66,7 +88,7 @@ class CellColumns(Columns):
 
     def known(self, name: str) -> NDArray[np.bool_]:
         """Which cells are not missing."""
-        return self.written.known(name)
+        return ~np.isnan(self.measured[name]) if name in self.plain else self.written.known(name)
 
     def encoded(self, name: str, keep: Collection[str] = ()) -> Encoded:
         """The different texts of a column."""
@@ -86,14 +108,16 @@ class CellColumns(Columns):
 
     def has_leading_zeros(self, name: str) -> bool:
         """Whether a column holds nothing but digits, somewhere, as text, with a zero too many before them."""
-        return self.written.has_leading_zeros(name)
+        return name not in self.plain and self.written.has_leading_zeros(name)
 
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
         """Columns as numbers: those that are numbers already, and text that is read as in a text file."""
-        telling = {name: self._text_cells(name) for name in self.names if name not in aside or name in names}
-        found = read_numbers(telling, names, marks=self.written.marks)
+        others = [name for name in self.names if name not in self.plain]
+        telling = {name: self._text_cells(name) for name in others if name not in aside or name in names}
+        found = read_numbers(telling, [name for name in names if name in telling], marks=self.written.marks)
         values, text = dict(found.values), dict(found.text)
-        for name in {*names} & {*self.measured}:
+        values |= {name: self.measured[name] for name in names if name in self.plain}
+        for name in [name for name in names if name in telling and name in self.measured]:
             measured, cells = self.measured[name], telling[name]
             n_measured = int((~np.isnan(measured)).sum())
             # Beside 0.12 in a cell that shows 12%, the text 12% is a number of another size.
@@ -148,12 +172,22 @@ def collect_cells(
     measured: dict[str, FloatArray] = {}
     typed: dict[str, pd.Series[Any]] = {}
     doubts: dict[str, str] = {}
+    plain: list[str] = []
     hours, days = [], []
     for name, column in cells.items():
-        written = pa.chunked_array([[_text(cell, truths) for cell in column]], pa.string())
-        texts[name] = written
+        different = {*map(type, column)} - {type(None)}
+        numbers = _plain_numbers(column) if different and different <= {int, float} else None
+        if numbers is not None:
+            measured[name], texts[name] = numbers, partial(_number_texts, numbers)
+            plain.append(name)
+            continue
+        if different == {str}:
+            texts[name] = pa.chunked_array([pc.utf8_trim_whitespace(pa.array(column, pa.string())).fill_null("")])
+            continue
+        cells_text = pa.chunked_array([[_text(cell, truths) for cell in column]], pa.string())
+        texts[name] = cells_text
         kinds = {_kind(cell) for cell in column} - {None}
-        blank = is_missing(written).to_pylist()
+        blank = is_missing(cells_text).to_pylist()
         kinds_known = {_kind(cell) for cell, gone in zip(column, blank, strict=True) if not gone} - {None}
         if kinds_known == {bool}:
             typed[name] = _levels(column, truths)
@@ -179,7 +213,23 @@ def collect_cells(
         notes.append(f"times of day are read as hours in {quoted(hours)}")
     if days:
         notes.append(f"spans of time are read as days in {quoted(days)}")
-    return CellColumns(TextColumns(texts, marks, dot_is_decimal=False), measured, typed, doubts, tuple(notes))
+    written = TextColumns(_Texts(texts), marks, dot_is_decimal=False)
+    return CellColumns(written, measured, typed, doubts, frozenset(plain), tuple(notes))
+
+
+def _plain_numbers(column: Sequence[Any]) -> FloatArray | None:
+    """Numbers as floats; None if some have more digits than a float."""
+    values = np.array(column, dtype=np.float64)
+    return values if (np.abs(values[~np.isnan(values)]) < LARGEST_EXACT).all() else None
+
+
+def _number_texts(values: FloatArray) -> Any:
+    """What numbers are called, blank for those that are missing."""
+    whole = values == np.floor(values)
+    counts = pc.cast(pa.array(np.where(whole, values, 0).astype(np.int64)), pa.string())
+    written = pa.array([None if known else repr(value) for value, known in zip(values.tolist(), whole, strict=True)])
+    text = pc.if_else(pa.array(whole), counts, written.cast(pa.string()))
+    return pa.chunked_array([pc.if_else(pa.array(np.isnan(values)), "", text)])
 
 
 def cell_text(cell: Any, truths: tuple[str, str] = ("FALSE", "TRUE")) -> str:

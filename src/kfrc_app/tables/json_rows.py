@@ -170,7 +170,7 @@ def _is_plain_object(value: Any) -> bool:
 
 def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Columns in the order of their first appearance; what a row does not have is missing."""
-    flat = [_flat(row) for row in rows]
+    flat = [_flat(row) if any(type(value) in (dict, list) for value in row.values()) else row for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     nested = {name.rpartition(".")[0] for name in names if "." in name}
     # An object that is null in some rows leaves a name without any value.

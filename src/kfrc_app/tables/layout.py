@@ -53,6 +53,11 @@ def is_blank(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
+def is_blank_row(row: Row) -> bool:
+    """Whether a line holds nothing; most lines tell by their first cell."""
+    return all(map(is_blank, row))
+
+
 def n_filled(row: Row) -> int:
     """How many cells of a line hold something."""
     return sum(not is_blank(cell) for cell in row)
@@ -250,7 +255,7 @@ def refuse_second_table(rows: Sequence[Row], width: int) -> None:
     DataError
     """
     for k in range(2, len(rows) - 1):
-        if n_filled(rows[k - 1]) == 0 and n_filled(rows[k]) > 1 and _are_names(rows[k]):
+        if is_blank_row(rows[k - 1]) and n_filled(rows[k]) > 1 and _are_names(rows[k]):
             above = [j for j in range(width) if _holds_values(rows[:k][:_LOOKED_AT], j)]
             if sum(j < len(rows[k]) and is_name(rows[k][j]) for j in above) > 1:
                 raise DataError(

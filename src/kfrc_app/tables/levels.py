@@ -17,7 +17,8 @@ MAX_LEVELS = 500
 """Levels that a column can have at most, also if it is asked for: all pairs of them are compared."""
 
 _SHOWN = 7  # levels in a message
-_LARGEST_EXACT = 2**53
+LARGEST_EXACT = 2**53
+"""Whole numbers below it are exact as floats."""
 
 
 def number_name(value: float) -> str:
@@ -29,7 +30,7 @@ def number_name(value: float) -> str:
     >>> number_name(2007.0), number_name(0.5)
     ('2007', '0.5')
     """
-    return str(int(value)) if float(value).is_integer() and abs(value) < _LARGEST_EXACT else repr(float(value))
+    return str(int(value)) if float(value).is_integer() and abs(value) < LARGEST_EXACT else repr(float(value))
 
 
 def of_numbers(name: str, values: FloatArray, *, ordered: bool) -> pd.Series[Any]:

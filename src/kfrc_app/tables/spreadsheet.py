@@ -20,6 +20,7 @@ from kfrc_app.tables.layout import (
     count_remarks,
     find_header,
     is_blank,
+    is_blank_row,
     is_value,
     n_filled,
     refuse_second_table,
@@ -98,7 +99,7 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
         hidden = []
         for found in sheets:
             rows = _cells(workbook, found.name)
-            if not any(map(n_filled, rows)):
+            if all(map(is_blank_row, rows)):
                 continue
             if found.visible == calamine.SheetVisibleEnum.Visible:
                 filled[found.name] = rows
@@ -172,6 +173,7 @@ _MIN_ROWS = 4  # names and three rows; a sheet with fewer is a remark rather tha
 
 def looks_like_table(rows: Grid) -> bool:
     """Whether a sheet holds several columns and rows, rather than remarks."""
+    rows = rows[: 2 * SEARCHED]
     return sum(n_filled(row) > 1 for row in rows) >= _MIN_ROWS or (
         all(n_filled(row) <= 1 for row in rows) and sum(is_value(cell) for row in rows for cell in row) >= _MIN_ROWS - 1
     )
@@ -189,12 +191,12 @@ def _named(sheet: str, names: Sequence[str]) -> str:
 def _cells(workbook: Any, name: str) -> Grid:
     """Cells of a sheet without blank lines above them; what is merged down a column holds in all its rows."""
     sheet = workbook.get_sheet_by_name(name)
-    rows: Grid = [[None if is_blank(cell) else cell for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+    rows: Grid = [[cell if cell != "" else None for cell in row] for row in sheet.to_python(skip_empty_area=False)]
     for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
         if top < len(rows) and left == right:  # as names of groups of rows are
             for k in range(top + 1, min(bottom + 1, len(rows))):
                 rows[k][left] = rows[top][left]
-    first = next((k for k, row in enumerate(rows) if n_filled(row)), 0)
+    first = next((k for k, row in enumerate(rows) if not is_blank_row(row)), 0)
     return rows[first:]
 
 
@@ -207,8 +209,11 @@ def without_blank_columns(rows: Grid) -> Grid:
         If these separate blocks of columns that end in different lines, as tables beside each other do.
     """
     width = max(map(len, rows), default=0)
-    last = [max((k for k, row in enumerate(rows) if not is_blank(row[j])), default=-1) for j in range(width)]
+    downward = range(len(rows) - 1, -1, -1)
+    last = [next((k for k in downward if not is_blank(rows[k][j])), -1) for j in range(width)]
     blocks = [[j for j, _ in found] for filled, found in groupby(enumerate(last), lambda at: at[1] >= 0) if filled]
+    if len(blocks) == 1:
+        return rows if len(blocks[0]) == width else [[row[j] for j in blocks[0]] for row in rows]
     tables = [block for block in blocks if sum(n_filled([row[j] for j in block]) > 1 for row in rows) >= _MIN_ROWS]
     if len({max(last[j] for j in block) for block in tables}) > 1:
         raise DataError(
@@ -275,9 +280,9 @@ def _without_surroundings(rows: Grid, width: int, notes: list[str]) -> Grid:
     if below:
         notes.append(f"left out {counted(below, 'line')} below the table: {told(below)}")
     refuse_second_table(rows, width)
-    totals, said = count_totals([row for row in rows if n_filled(row)], width)
+    filled = [row for row in rows if not is_blank_row(row)]
+    totals, said = count_totals(filled, width)
     notes.extend(said)
-    filled = [row for row in rows if n_filled(row)]
     if len(filled) < len(rows):
         notes.append(f"left out {len(rows) - len(filled)} blank line(s) within the table")
     return filled[: len(filled) - totals]

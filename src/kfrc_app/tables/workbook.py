@@ -19,7 +19,13 @@ MAX_CELLS = 30_000_000
 _MAX_LETTERS, _MAX_ROW, _MAX_COLUMN = 3, 1 << 20, 1 << 14  # what Excel allows
 _CHUNK = 1 << 20
 _TAG = 1 << 12  # bytes at the end of a chunk that are looked at again with the next one
-_PLACE = re.compile(rb'\br="([A-Z]+)([0-9]+)"')
+_LETTERS = re.compile(rb"\sr\s*=\s*[\"']([A-Z]+)[0-9]")
+_ROW = re.compile(rb"\sr\s*=\s*[\"'][A-Z]*([0-9]+)[\"']")
+_LONG_ROW = re.compile(rb"\sr\s*=\s*[\"'][A-Z]*([0-9]{6,})[\"']")
+_NO_PLACE = re.compile(rb"<(?:\w+:)?c(?=[\s/>])(?![^>]*\sr\s*=)")
+_NEXT_ROW = re.compile(rb"<(?:\w+:)?row\b")
+_CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
+_SHORT_ROWS = 99_999  # rows whose numbers have fewer digits
 _ERROR = re.compile(rb'<(?:\w+:)?c\b[^>]*\bt="e"')
 _NO_RESULT = re.compile(
     rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^>]*/>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?</(?:\w+:)?c>"
@@ -141,24 +147,37 @@ def _sheet_facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
     letters: set[bytes] = set()
     last_row = n_errors = n_without = 0
     hidden: tuple[int, ...] = ()
+    width = 0
+    for text in _texts(archive, part):
+        if not width and _NO_PLACE.search(text):  # cells that only their order places
+            width = max(len(_CELL.findall(row)) for row in _NEXT_ROW.split(archive.read(part)))
+        letters.update(_LETTERS.findall(text))
+        last_row = max(last_row, max(map(int, _LONG_ROW.findall(text)), default=0))
+        # Each search takes time, so that a word that must be there is looked for before.
+        n_errors += len(_ERROR.findall(text)) if b't="e"' in text else 0
+        n_without += len(_NO_RESULT.findall(text)) if b"f>" in text or b"<f" in text else 0
+        hidden += tuple(_hidden(text)) if b"hidden=" in text else ()
+    if letters or width:
+        if max(map(len, letters), default=0) > _MAX_LETTERS or last_row > _MAX_ROW:
+            raise DataError("the spreadsheet has cells where no sheet has any: it is damaged")
+        width = max(width, *map(_column, letters), 1)
+        if max(last_row, _SHORT_ROWS) * width > MAX_CELLS:  # only then every cell is looked at
+            rows = (int(row) for text in _texts(archive, part) for row in _ROW.findall(text))
+            last_row = max(rows, default=_MAX_ROW)
+            refuse_many_cells(last_row, width)
+    return SheetFacts(n_errors, n_without, hidden)
+
+
+def _texts(archive: zipfile.ZipFile, part: str) -> Iterator[bytes]:
+    """A part of the file, piece by piece, cut behind cells."""
     before = b""
     with archive.open(part) as stream:
         while chunk := stream.read(_CHUNK):
             text = before + chunk
             end = max(text.rfind(b"</c>") + len(b"</c>"), text.rfind(b"</row>") + len(b"</row>"), len(text) - _TAG)
-            text, before = text[:end], text[end:]
-            places = _PLACE.findall(text)
-            if places:
-                letters.update(place[0] for place in places)
-                last_row = max(last_row, max(int(place[1]) for place in places))
-            n_errors += len(_ERROR.findall(text))
-            n_without += len(_NO_RESULT.findall(text))
-            hidden += tuple(_hidden(text))
-    if letters:
-        if max(map(len, letters)) > _MAX_LETTERS or last_row > _MAX_ROW:
-            raise DataError("the spreadsheet has cells where no sheet has any: it is damaged")
-        refuse_many_cells(last_row, max(map(_column, letters)))
-    return SheetFacts(n_errors, n_without, hidden)
+            yield text[:end]
+            before = text[end:]
+    yield before
 
 
 def _hidden(text: bytes) -> Iterator[int]:

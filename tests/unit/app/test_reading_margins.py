@@ -7,7 +7,7 @@ from test_reading_many_files import generated_files
 
 from kfrc_app.tables import DataError, read_table
 
-EVERY = 4  # of the generated files, to save time
+EVERY = 9  # of the generated files, to save time
 SURROUNDINGS = [
     ("Report of May\n\n", ""),
     ("Report of May\nCreated on 2024-01-01\n", ""),
@@ -33,4 +33,4 @@ def test_lines_around_a_table_never_change_its_values(tmp_path, above, below):
         expected = [[values[k] for k in file.complete] for values in file.numbers.values()]
         assert [table.data[name].tolist() for name in table.data.columns] == expected, path.read_text(encoding)
         n_read += 1
-    assert n_read >= 20
+    assert n_read >= 9

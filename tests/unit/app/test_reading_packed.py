@@ -180,10 +180,20 @@ def test_a_spreadsheet_that_states_less_than_it_holds_is_refused(tmp_path):
         read(tmp_path, lying)
 
 
-@pytest.mark.parametrize("place", [b"XFD1048576", b"ZZZZZZ5", b"C99999999999"])
+@pytest.mark.parametrize(
+    "place",
+    [b'r="XFD1048576"', b"\n\tr = 'XFD1048576'", b'r="ZZZZZZ5"', b'r="C99999999999"', b'r="AMJ99999"'],
+)
 def test_a_cell_far_away_does_not_fill_the_memory(tmp_path, place):
     with pytest.raises(DataError, match=r"far away|damaged"):
-        read(tmp_path, changed(book(ROWS), SHEET, b'r="C5"', b'r="' + place + b'"'))
+        read(tmp_path, changed(book(ROWS), SHEET, b'r="C5"', place))
+
+
+def test_cells_without_a_place_in_a_row_far_away_do_not_fill_the_memory(tmp_path):
+    cells = b"<c><v>1</v></c>" * 40
+    content = changed(book(ROWS), SHEET, b"</sheetData>", b'<row r="1048576">' + cells + b"</row></sheetData>")
+    with pytest.raises(DataError, match="far away"):
+        read(tmp_path, content)
 
 
 def test_definitions_within_a_spreadsheet_are_refused(tmp_path):
