@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := -m pytest -n 2 --dist worksteal -q
 
-.PHONY: setup demo test quick lint types layers docs coverage lowest newest dist release-check bench study clean
+.PHONY: setup app demo test quick lint types layers docs coverage lowest newest dist release-check bench study clean
 
 setup: $(VENV)/.installed
 
@@ -15,6 +15,9 @@ $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) --editable '.[dev]'
 	touch $@
+
+app: setup
+	$(BIN)/kfrc app
 
 demo: setup
 	$(BIN)/kfrc demo --force

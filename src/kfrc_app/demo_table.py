@@ -17,7 +17,7 @@ SEED = 0
 KINDS = ("early bird", "class lover", "weekend visitor")
 """The kinds of members, which no method is told."""
 
-TELLING = ("visits_per_month", "minutes_per_visit", "member_since", "stars_given", "favorite", "has_trainer")
+TELLING = ("visits per month", "minutes per visit", "member since", "stars given", "favorite", "has a trainer")
 """Columns in which the kinds differ, each a little."""
 
 _SHARES = (0.4, 0.3, 0.3)
@@ -30,7 +30,7 @@ _OF_SECOND = 0.4
 _BLANK = 0.08
 """Share of the values that nobody has filled in, of columns that people are asked for."""
 
-_ASKED = ("stars_given", "favorite", "has_trainer", "hours_of_sleep", "resting_pulse", "owns_a_pet")
+_ASKED = ("stars given", "favorite", "has a trainer", "hours of sleep", "resting pulse", "owns a pet")
 
 _EXPORTED = np.datetime64("2025-06-30")
 """The day on which the gym is said to have exported its table."""
@@ -107,22 +107,22 @@ def make_members(n_members: int = N_MEMBERS, seed: int = SEED) -> DemoTable:
         {
             "member": [f"M{number:04d}" for number in rng.permutation(np.arange(1000, 1000 + n_members))],
             "locker": rng.integers(1, 400, size=n_members),
-            "visits_per_month": np.clip(like(_VISITS), 0.5, None).round(1),
-            "height_cm": sized(171.0, 9.0).round(0),
-            "member_since": (_EXPORTED - days).astype("datetime64[ns]"),
-            "shoe_size": sized(41.0, 2.4).round(1),
-            "minutes_per_visit": np.clip(like(_MINUTES), 10.0, None).round(0),
-            "weight_kg": sized(73.0, 11.0).round(1),
-            "stars_given": 1 + level(_STARS),
+            "visits per month": np.clip(like(_VISITS), 0.5, None).round(1),
+            "height (cm)": sized(171.0, 9.0).round(0),
+            "member since": (_EXPORTED - days).astype("datetime64[ns]"),
+            "shoe size": sized(41.0, 2.4).round(1),
+            "minutes per visit": np.clip(like(_MINUTES), 10.0, None).round(0),
+            "weight (kg)": sized(73.0, 11.0).round(1),
+            "stars given": 1 + level(_STARS),
             "favorite": np.array(_FAVORITES, dtype=object)[level(_FAVORITE)],
-            "has_trainer": np.where(rng.random(n_members) < np.array(_TRAINER)[kind()], "yes", "no"),
+            "has a trainer": np.where(rng.random(n_members) < np.array(_TRAINER)[kind()], "yes", "no"),
             "towel": chance("own", "rented"),
-            "minutes_to_gym": rng.gamma(4.0, 4.0, size=n_members).round(0),
-            "hours_of_sleep": rng.normal(7.1, 0.9, size=n_members).round(1),
-            "resting_pulse": rng.normal(66.0, 8.0, size=n_members).round(0),
-            "age_of_phone": rng.gamma(3.0, 0.8, size=n_members).round(1),
-            "pays_by": chance("card", "cash", "transfer"),
-            "owns_a_pet": chance("yes", "no"),
+            "minutes to the gym": rng.gamma(4.0, 4.0, size=n_members).round(0),
+            "hours of sleep": rng.normal(7.1, 0.9, size=n_members).round(1),
+            "resting pulse": rng.normal(66.0, 8.0, size=n_members).round(0),
+            "age of the phone": rng.gamma(3.0, 0.8, size=n_members).round(1),
+            "pays by": chance("card", "cash", "transfer"),
+            "owns a pet": chance("yes", "no"),
         }
     )
     blank = rng.random(data.shape) < _BLANK

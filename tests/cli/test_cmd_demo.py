@@ -88,9 +88,9 @@ def test_the_story_does_not_hang_on_a_lucky_seed(tmp_path):
 def test_members_differ_in_the_columns_that_are_said_to_tell():
     made = make_members(400, seed=5)
     assert set(made.kinds) == set(KINDS)
-    means = made.data["visits_per_month"].astype(float).groupby(made.kinds).mean()
+    means = made.data["visits per month"].astype(float).groupby(made.kinds).mean()
     assert means.max() > 2 * means.min()
-    idle = made.data["height_cm"].astype(float).groupby(made.kinds).mean()
+    idle = made.data["height (cm)"].astype(float).groupby(made.kinds).mean()
     assert idle.max() - idle.min() < 5
 
 
