@@ -17,7 +17,7 @@ from kfrc.datasets import load_benchmark
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, progress, say_notes
 from kfrc_app.cli.fit import show_files
-from kfrc_app.cli.render import heading, line, show_fit, table
+from kfrc_app.cli.render import heading, line, show_findings, show_fit, table
 from kfrc_app.demo_table import KINDS, TELLING, as_spreadsheet, make_members
 from kfrc_app.facts import Facts
 from kfrc_app.facts.agreement import agreement
@@ -78,15 +78,17 @@ def demo(
     write_folder(out, files, force=force, obsolete=(*ALL_FILES, MEMBERS))
     if spreadsheet is not None:
         _introduce(found.data)
+        show_findings(output(), facts)
+        _show_others(facts, rivals)
     else:
         say_notes(facts.notes)
-    show_fit(output(), facts)
-    if spreadsheet is not None:
-        _show_others(facts, rivals)
+        show_fit(output(), facts)
     show_files(out, files)
     console = output()
     again = f"kfrc fit {out / MEMBERS} -c auto -o OUT" if gym else "kfrc fit YOUR.xlsx -c auto -o OUT"
     console.print(f"Open {out / 'report.html'} in a browser, then try: {again}")
+    if gym:
+        console.print("(kfrc fit also prints the statistics behind all this, which the report has at its end.)")
 
 
 def _members() -> tuple[Table, bytes]:

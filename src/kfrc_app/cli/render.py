@@ -118,6 +118,15 @@ def show_fit(console: Console, facts: Facts) -> None:
         _show_agreement(console, facts.agreement)
 
 
+def show_findings(console: Console, facts: Facts) -> None:
+    """Print what was found, without the statistics behind it."""
+    _show_opening(console, facts)
+    if facts.importance is not None:
+        _show_columns(console, facts.importance, collapsed=facts.fit.collapsed or facts.n_clusters == 1)
+    if not facts.fit.collapsed:
+        show_typical(console, facts)
+
+
 def show_table(console: Console, found: TableFacts) -> None:
     """Say what is missing and how much the rows weigh, if there is something to say."""
     if found.n_incomplete:
