@@ -110,8 +110,8 @@ def show_fit(console: Console, facts: Facts) -> None:
         _show_count(console, facts.cluster_count, alone=facts.choice is None)
     if facts.choice is not None and facts.choice.tie:
         line(console, facts.choice.tie, "yellow")
-    if facts.stability is not None:
-        _show_stability(console, facts.stability, facts.fit, facts.n_clusters)
+    if facts.stability is not None and facts.n_clusters > 1:
+        _show_stability(console, facts.stability, facts.fit, facts.n_clusters, facts.held)
     _show_clusters(console, facts.clusters)
     _show_largest(console, facts.largest_memberships, facts.fit)
     if facts.agreement is not None:
@@ -281,7 +281,7 @@ def _show_count(console: Console, found: CountChoice, *, alone: bool) -> None:
     line(console, f"{found.chosen} taken: {_COUNT_REASONS[found.reason]}")
 
 
-def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters: int) -> None:
+def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters: int, given: str) -> None:
     heading(console, f"Can it collapse to 1/{n_clusters} everywhere?")
     table(
         console,
@@ -292,7 +292,7 @@ def _show_stability(console: Console, stability: Stability, fit: Fit, n_clusters
         ],
     )
     style = "bold red" if fit.collapsed else "" if stability.stable else "yellow"
-    line(console, stability.answer(fit.m, collapsed=fit.collapsed), style)
+    line(console, stability.answer(fit.m, collapsed=fit.collapsed, given=given), style)
 
 
 def _show_clusters(console: Console, clusters: Sequence[Cluster]) -> None:

@@ -167,6 +167,11 @@ class Facts:
         """Whether memberships can all become equal; None for methods that the theory does not cover."""
         return model_stability(self.model, self.seen, self.weights)
 
+    @property
+    def held(self) -> str:
+        """What stability is a matter of, in words: the bandwidths of the fit, or its distances."""
+        return "bandwidths" if self.importance is not None and self.importance.has_bandwidths else "distances"
+
     @cached_property
     def fuzzifiers(self) -> tuple[FuzzifierOutlook, ...]:
         """What every fuzzifier would do with the same distances."""

@@ -121,7 +121,7 @@ def crossings(aside: pd.DataFrame, labels: IntArray, n_clusters: int, weights: F
     >>> aside = pd.DataFrame({"city": ["x", "x", "y", "y"], "age": [1.0, 2.0, 7.0, 9.0]})
     >>> found = crossings(aside, np.array([0, 0, 1, 1]), 2)
     >>> [(column.name, column.strength) for column in found.columns], found.columns[0].levels[0].counts
-    ([('city', 1.0), ('age', 0.93...)], (2, 0))
+    ([('city', 1.0), ('age', 0.8)], (2, 0))
     """
     frame = typed_frame(aside)
     described = table_facts(frame).columns

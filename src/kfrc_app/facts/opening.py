@@ -17,6 +17,9 @@ PLAIN, CAREFUL, BAD = "plain", "limited", "bad"
 _TONES = {STABLE: PLAIN, DOUBTFUL: CAREFUL, UNTESTED: CAREFUL, DISSOLVED: BAD, NO_GROUPS: BAD, COLLAPSED: BAD}
 """How loud the top is, by the verdict."""
 
+_CUT_ALL_THE_SAME = "To cut the data all the same, ask for a number of groups."
+"""What to do where no groups were found."""
+
 _NAMED = 3
 """Columns that are named in the first sentences."""
 
@@ -75,6 +78,8 @@ def opening(
     points: tuple[str, ...] = ()
     if not trust.collapsed and trust.n_clusters > 1:
         points = (_columns(shares, trust.noun), _degrees(n_rows, largest, trust.noun), _tie(choice))
+    elif trust.n_clusters == 1:
+        points = (_CUT_ALL_THE_SAME,)
     return Opening(
         title=trust.title(source),
         verdict=trust.verdict,

@@ -41,7 +41,7 @@ class Stability:
     critical_m: float
     stable: bool
 
-    def answer(self, m: float, *, collapsed: bool) -> str:
+    def answer(self, m: float, *, collapsed: bool, given: str = "bandwidths") -> str:
         """Can a fit with this m and these bandwidths collapse? ``kfrc fit`` and ``kfrc diagnose`` both say this.
 
         Examples
@@ -53,9 +53,9 @@ class Stability:
         if collapsed:
             return "It did: every membership is the same, and nothing was found. The notes say why."
         if self.stable:
-            return "λ₁ ≥ τ: no. With these bandwidths no value of the fuzzifier m collapses."
+            return f"λ₁ ≥ τ: no. With these {given} no value of the fuzzifier m collapses."
         critical = f"m* = {self.critical_m:.3f}"
-        return f"λ₁ < τ: yes, at every m from {critical} on with these bandwidths (m = {m:g} was used)."
+        return f"λ₁ < τ: yes, at every m from {critical} on with these {given} (m = {m:g} was used)."
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ CLUSTERS_BESIDE = 10
 MANY = 5
 """Clusters beyond which tables leave less room for bars."""
 
-PAGE_OF_GROUPS = 6
-"""Groups that fit on the first printed page, so that the rest begins on the next."""
+PAGE_OF_GROUPS = 3
+"""Groups that fill a printed page with what is said of them, so that the rest begins on the next."""
 
 LISTED_COLUMNS = 20
 """Columns whose shares are listed, the most important ones."""
@@ -74,7 +74,7 @@ def _first_page(facts: Facts) -> dict[str, Any]:
         "question": question,
         "trust": facts.trust,
         "noun": facts.trust.noun,
-        "page_of_groups": PAGE_OF_GROUPS,
+        "alone_on_paper": told and not facts.pairwise and facts.n_clusters <= PAGE_OF_GROUPS,
         "told": told,
         "pairwise": facts.pairwise,
         "n_rows": facts.n_rows,
@@ -220,6 +220,7 @@ def _appendix(facts: Facts) -> dict[str, Any]:
     choice, numbers, reliability, path = facts.choice, facts.cluster_count, facts.reliability, facts.path
     from_typed = bool(facts.command)
     return {name: getattr(facts, name) for name in names} | {
+        "given": facts.held,
         "choice": choice,
         "cluster_count": numbers,
         "search": facts.search,

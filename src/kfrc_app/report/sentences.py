@@ -88,7 +88,7 @@ def collapse_outlook(facts: Facts) -> CollapseOutlook:
     if facts.importance is not None and not collapsed:
         parts.append(facts.importance.summary)
     verdict, outlook = _outlook(facts, facts.stability)
-    return CollapseOutlook("; ".join([*parts, outlook]), verdict, _stability(facts.stability))
+    return CollapseOutlook("; ".join([*parts, outlook]), verdict, _stability(facts.stability, facts.held))
 
 
 def _outlook(facts: Facts, stability: Stability) -> tuple[str, str]:
@@ -104,22 +104,22 @@ def _outlook(facts: Facts, stability: Stability) -> tuple[str, str]:
     return "limited", f"they may collapse: the fuzzifier {number(m)} is above the critical {number(critical, 3)}"
 
 
-def _stability(stability: Stability) -> str:
+def _stability(stability: Stability, given: str) -> str:
     if stability.threshold <= 0:
         return ""
     if math.isinf(stability.threshold):
         return (
-            f"With these bandwidths all memberships may become equal from a temperature of m* = "
+            f"With these {given} all memberships may become equal from a temperature of m* = "
             f"{number(stability.critical_m, 3)} on."
         )
     leading, threshold = f"λ₁ = {stability.leading_eigenvalue:.3f}", f"τ = {stability.threshold:.3f}"
     if stability.stable:
         return (
             f"The leading eigenvalue {leading} reaches the threshold {threshold}: "
-            "with these bandwidths no fuzzifier value makes all memberships equal."
+            f"with these {given} no fuzzifier value makes all memberships equal."
         )
     return (
-        f"The leading eigenvalue {leading} stays below the threshold {threshold}: with these bandwidths all "
+        f"The leading eigenvalue {leading} stays below the threshold {threshold}: with these {given} all "
         f"memberships may become equal from a fuzzifier of m* = {number(stability.critical_m, 3)} on."
     )
 
