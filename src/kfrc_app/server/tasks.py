@@ -52,6 +52,7 @@ def cluster(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
         )
     write_folder(Path(task["out"]), files)
     return {
+        "title": facts.opening.title,  # the words of the report: groups are claimed only if there is evidence
         "files": sorted(files),
         "n_groups": int(facts.model.memberships_.shape[1]),
         "n_rows": len(found.data),

@@ -9,9 +9,9 @@ const STEPS = ["reading", "looking", "checking", "writing"];
 const TEXTS = { reading: "Reading the table", looking: "Looking for groups", checking: "Checking the groups on parts of the rows", writing: "Writing the report" };
 const ENDS = { reading: [0, 3], looking: [3, 55], checking: [55, 96], writing: [96, 100] }; // of the bar, in percent
 const FILES = [
-  ["clustered.xlsx", "Excel", "your table with the group of every row"],
-  ["clustered.csv", "CSV", "the same as text"],
-  ["kfrc-results.zip", "Everything", "all files in one"],
+  ["clustered.xlsx", "Download Excel", "your table with the group of every row"],
+  ["clustered.csv", "Download CSV", "the same as text"],
+  ["kfrc-results.zip", "Download everything", "all files in one"],
 ];
 
 let followed = null;
@@ -93,7 +93,7 @@ export function showFailed(sentence) {
 export function showDone(run, { result, seconds }) {
   for (const id of ["work", "failed"]) show(id, false);
   show("done");
-  byId("done-text").textContent = `${count(result.n_groups, "group")} of ${count(result.n_rows, "row")}, found in ${duration(seconds)}.`;
+  byId("done-text").textContent = `${result.title}. The work took ${duration(seconds)}.`;
   const links = [make("li", {}, link(`/runs/${run}/report`, "Open the report", "in a tab of its own, to read or print", true, { target: "_blank", rel: "noopener" }))];
   for (const [name, label, about] of FILES) {
     if (name.endsWith(".zip") || result.files.includes(name)) {
