@@ -129,6 +129,7 @@ def _frame(sheets: Sequence[Sheet], title: str) -> tuple[io.BytesIO, list[list[i
     book.set_properties({"title": title[:250], "created": _MADE})
     heading = {"bold": True, "bottom": 1, "valign": "top", "text_wrap": True}
     plain, added = book.add_format(heading), book.add_format({**heading, "bg_color": "#DDEBF7"})
+    formats: dict[str, Any] = {}
     for sheet in sheets:
         page = book.add_worksheet(sheet.name)
         shape = sheet.frame.shape
@@ -138,7 +139,10 @@ def _frame(sheets: Sequence[Sheet], title: str) -> tuple[io.BytesIO, list[list[i
             page.set_column(j, j, _width(column, name, wrapped=name in sheet.wrapped))
             # Styles exist only where they are used: these cells give them their numbers and are replaced.
             page.write_blank(0, j, None, added if name in sheet.added else plain)
-            page.write_blank(1, j, None, book.add_format(_format(column, name, sheet)))
+            style = _format(column, name, sheet)
+            if str(style) not in formats:
+                formats[str(style)] = book.add_format(style)
+            page.write_blank(1, j, None, formats[str(style)])
         if sheet.header:
             page.freeze_panes(1, 0)
             page.autofilter(0, 0, max(shape[0], 1), shape[1] - 1)
