@@ -11,11 +11,15 @@ from kfrc.typing import FloatArray
 from kfrc_app.facts.table import TableColumn
 from kfrc_app.facts.text import clean, isolate
 from kfrc_app.facts.verdicts import side
+from kfrc_app.tables import Kind
 
 _MAD_TO_SD = 1.4826
 """Median absolute deviation to standard deviation, for the normal distribution."""
 
 _IQR_TO_SD = 1 / 1.349
+
+_OF_DATES = {"high": "late", "low": "early"}
+"""What a day is called that is more, or less, than others."""
 
 SHORT_NAME = 32
 """Letters of a column or a level in the name of a group."""
@@ -74,18 +78,16 @@ class Profiles:
     columns: tuple[TableColumn, ...] = ()
 
     def traits(self, cluster: int) -> list[Trait]:
-        """In which columns a cluster is high or low."""
-        differences = np.nan_to_num(self.differences[cluster]).tolist()
-        return [
-            Trait(
-                abs(difference),
-                f"{side(difference)} {isolate(name)}",
-                name,
-                f"{side(difference)} {isolate(clean(name, SHORT_NAME))}",
-            )
-            for name, difference in zip(self.names, differences, strict=True)
-            if side(difference)
-        ]
+        """In which columns a cluster is high or low; early or late for dates."""
+        found = []
+        for k, name in enumerate(self.names):
+            difference = float(np.nan_to_num(self.differences[cluster, k]))
+            word = side(difference)
+            if word:
+                word = _OF_DATES[word] if self.columns and self.columns[k].kind is Kind.DATE else word
+                short = f"{word} {isolate(clean(name, SHORT_NAME))}"
+                found.append(Trait(abs(difference), f"{word} {isolate(name)}", name, short))
+        return found
 
     def description(self, cluster: int, limit: int = 3) -> str:
         """In what a cluster stands out: "high alcohol, low hue"."""

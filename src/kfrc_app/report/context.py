@@ -33,6 +33,9 @@ from kfrc_app.tables import Kind
 CLUSTERS_BESIDE = 10
 """Clusters whose shares are listed beside those of the columns, at most."""
 
+KIND_WORDS = {Kind.NUMERIC: "number", Kind.ORDINAL: "ordered words", Kind.NOMINAL: "words", Kind.DATE: "date"}
+"""What a type of column is called."""
+
 MANY = 5
 """Clusters beyond which tables leave less room for bars."""
 
@@ -111,6 +114,7 @@ def _groups(facts: Facts) -> list[dict[str, Any]]:
                 "color": color,
                 "ink": ink_on(color),
                 "num": [" num" if kinds[name] is not Kind.NOMINAL else "" for name in group.columns_beside],
+                "heads": [" date" if kinds[name] is Kind.DATE else "" for name in group.columns_beside],
                 "middle": middle if len(middle) == len(group.columns_beside) else [],
                 "beside": [typical[name].clusters[group.label].text if name in typical else "" for name in beside],
             }
@@ -147,8 +151,9 @@ def _sections(facts: Facts) -> dict[str, Any]:
         "stands_out": STANDS_OUT,
         "spreads": spread_drawings(facts),
         "profiles": [column for column in facts.typical if column.name in used][:PROFILED_COLUMNS],
-        "levels": _levels(facts),
-        "n_level_columns": len(facts.levels),
+        "levels": _levels(facts, used),
+        "n_level_columns": sum(found.column.name in used for found in facts.levels),
+        "kind_words": KIND_WORDS,
         "blank_is_level": blank_is_level(facts.model),
         "mixed": facts.table is not None and not facts.table.is_plain,
         "missing": {} if facts.table is None else {column.name: column.missing for column in facts.table.incomplete},
@@ -191,10 +196,10 @@ def _left_out(facts: Facts) -> str:
     return f"Not used, because {verb} not vary or tell nothing apart: {shortened(names)}."
 
 
-def _levels(facts: Facts) -> list[dict[str, Any]]:
-    """Columns of levels, each with its levels and their shares in the clusters."""
+def _levels(facts: Facts, used: set[str]) -> list[dict[str, Any]]:
+    """Columns of levels that are used, each with its levels and their shares in the clusters."""
     found = []
-    for shares in facts.levels[:_SHOWN_LEVEL_COLUMNS]:
+    for shares in [shares for shares in facts.levels if shares.column.name in used][:_SHOWN_LEVEL_COLUMNS]:
         lift, excess, order = shares.lift, plain(shares.excess), shares.order
         rows = [
             {

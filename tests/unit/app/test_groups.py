@@ -12,7 +12,7 @@ from kfrc_app.facts.distributions import N_BINS, distribution
 from kfrc_app.facts.groups import group_names, letter
 from kfrc_app.facts.palette import FURTHER, OKABE_ITO, cluster_colors, ink_on, relative_luminance
 from kfrc_app.facts.plane import in_unit_square, relational_coordinates, table_coordinates
-from kfrc_app.facts.profiles import Trait
+from kfrc_app.facts.profiles import Trait, cluster_profiles
 from kfrc_app.facts.rows import central_rows, distances_to_typical
 from kfrc_app.facts.separation import level_separation, rank_separation
 from kfrc_app.facts.table import TableColumn
@@ -184,3 +184,10 @@ def test_letters_are_read_on_every_color():
     for color in cluster_colors(30):
         light, dark = sorted((relative_luminance(color), relative_luminance(ink_on(color))), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_days_are_early_or_late_not_low_or_high():
+    column = TableColumn("joined", Kind.DATE, (), 0, 0.0)
+    days = np.array([[0.0], [1.0], [2.0], [500.0], [501.0], [502.0]])
+    profiles = cluster_profiles(days, np.repeat(np.eye(2), 3, axis=0), ["joined"], columns=[column])
+    assert [profiles.traits(i)[0].short for i in (0, 1)] == ["early joined", "late joined"]

@@ -86,8 +86,8 @@ def test_gaps_and_weights_are_told(facts, page, weights):
     assert "sum of the weights" in page
     assert f"<dd>{weights.sum():g}</dd>" in page
     columns = text_of(page, "importance")
-    assert re.search(r"color nominal, \d+ % missing", columns)
-    assert "grade ordinal" in columns
+    assert re.search(r"color words, \d+ % missing", columns)
+    assert "grade ordered words" in columns
     assert all(f"stands for {cluster.weight:g}" in page for cluster in facts.clusters)
 
 
