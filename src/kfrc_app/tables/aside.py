@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kfrc_app.tables.layout import count_explanations, n_filled, told_explanations
+from kfrc_app.tables.layout import count_explanations, is_value, n_filled, told_explanations
 from kfrc_app.tables.totals import count_totals, is_called_total
 
 _LOOKED_AT = 204  # records at the top that tell whether the first of them are units
@@ -31,7 +31,9 @@ def without_lines_aside(columns: list[Any], header: Sequence[str], notes: list[s
     list of Arrow arrays of strings
     """
     columns = _without_header(columns, header, notes)
-    first = _rows(columns, 0, _LOOKED_AT)
+    # A line that explains holds no value at all: most tables tell by their first row.
+    holds_values = any(is_value(cell) for row in _rows(columns, 0, 1) for cell in row)
+    first = [] if holds_values else _rows(columns, 0, _LOOKED_AT)
     start = count_explanations(first, len(columns))
     if start:
         notes.append(told_explanations(first[:start]))
