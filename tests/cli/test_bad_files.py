@@ -59,7 +59,8 @@ def test_bad_content(run, tmp_path, left_behind, verb, kind):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_ten_thousand_columns(run, tmp_path, left_behind, verb):
+def test_too_many_columns(run, tmp_path, left_behind, verb, monkeypatch):
+    monkeypatch.setattr("kfrc_app.tables.table.MAX_COLUMNS", 9_999)  # kfrc fit takes more: a file of that is large
     rng = np.random.default_rng(0)
     pd.DataFrame(rng.normal(size=(12, 10_000)).round(3)).add_prefix("x").to_csv(tmp_path / "wide.csv", index=False)
     names = left_behind()
@@ -152,3 +153,12 @@ def test_as_a_program(run_program, tmp_path, left_behind):
     names = left_behind()
     assert_one_line(run_program("fit", tmp_path / "bad.csv", "-c", 2, "-o", tmp_path / "out", code=1))
     assert names() == set()
+
+
+@pytest.mark.parametrize("verb", ["diagnose", "compare"])
+def test_verbs_that_search_every_column_say_that_fit_takes_more(run, tmp_path, verb):
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.normal(size=(12, 501)).round(3)).add_prefix("x").to_csv(tmp_path / "wide.csv", index=False)
+    problem = assert_one_line(run(*VERBS[verb](tmp_path / "wide.csv", tmp_path / "out"), code=1))
+    assert "501 columns and at most 500" in problem
+    assert "kfrc fit takes all" in problem

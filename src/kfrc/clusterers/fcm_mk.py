@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 from scipy.spatial.distance import cdist
 
 from kfrc import activity
@@ -329,6 +329,8 @@ def _leading_eigenvalue(rows: MergedRows, center: FloatArray, kernels: Kernels) 
     g, h = kernels.mixtures(euclidean, 2)[:, 0], kernels.mixtures(euclidean, 4)[:, 0]
     varying = np.ptp(Z, axis=0) > 0
     Z = Z[:, varying]
+    if Z.shape[1] > len(Z):  # where no row reaches, nothing but g curves: coordinates within the span of the rows
+        Z = qr(Z.T, mode="r")[0][: len(Z)].T
     slopes = np.divide(4.0 * g**2, distances, out=np.zeros_like(g), where=distances > 0)
     if rows.weights is not None:
         g, h, slopes = g * rows.weights, h * rows.weights, slopes * rows.weights

@@ -70,6 +70,7 @@ def compare(
             marks=marks,
             sheet=sheet,
         )
+        options.refuse_wide(found.data.shape[1])
         rows, ids, labels = found.data, found.ids, found.labels
         notes = [*found.notes, *label_notes(labels, label_column)]
         n_known = 0 if labels is None else int(is_known(labels).sum())

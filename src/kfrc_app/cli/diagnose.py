@@ -74,6 +74,7 @@ def diagnose(
         marks=options.parse_marks(decimal, thousands),
         sheet=sheet,
     )
+    options.refuse_wide(found.data.shape[1])
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")
     notes = list(found.notes)

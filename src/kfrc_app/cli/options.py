@@ -18,7 +18,7 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import Kernel
 from kfrc_app.cli.console import say_problem
 from kfrc_app.runs import N_REFITS as N_REFITS
-from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, Marks, Missing, Wish, parse_wishes
+from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, DataError, Marks, Missing, Wish, parse_wishes
 
 AUTO = "auto"
 SEARCH_LEVEL = "search"
@@ -27,6 +27,19 @@ USAGE = 2
 MIN_CLUSTERS = 2
 MAX_CLUSTERS_OF_RANGE = 100
 """A slip of the finger in a range should not run for days."""
+
+
+MAX_SEARCHED_COLUMNS = 500
+"""Columns whose bandwidths are all searched at once: with more, that takes hours rather than minutes."""
+
+
+def refuse_wide(n_columns: int) -> None:
+    """Stop a verb that looks at every column at once; ``kfrc fit`` first finds the columns that matter."""
+    if n_columns > MAX_SEARCHED_COLUMNS:
+        raise DataError(
+            f"the table has {n_columns} columns and at most {MAX_SEARCHED_COLUMNS} are compared here: choose some with "
+            "--columns; kfrc fit takes all of them"
+        )
 
 
 def one_of(family: type[Registered], *, auto: bool = False) -> Callable[[str | None], str | None]:

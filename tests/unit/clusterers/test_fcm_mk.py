@@ -115,6 +115,15 @@ def test_kernels_too_narrow_to_see_any_sample_give_no_nan(X):
 # --- collapse ---
 
 
+def test_leading_eigenvalue_of_fewer_rows_than_columns_needs_no_matrix_of_columns():
+    rng = np.random.default_rng(0)
+    few, directions = rng.normal(size=(9, 4)), np.linalg.qr(rng.normal(size=(30, 4)))[0]
+    kernels = Kernels(np.array([1.0, 2.0]), np.array([[0.5, 0.5]])).of_cluster(0)
+    turned = few @ directions.T  # the same distances in thirty columns
+    expected = _leading_eigenvalue(fitted_rows(few), few.mean(axis=0), kernels)
+    assert _leading_eigenvalue(fitted_rows(turned), turned.mean(axis=0), kernels) == pytest.approx(expected, rel=1e-9)
+
+
 def test_leading_eigenvalue_is_that_of_squared_distances_for_a_wide_kernel(wine):
     wide = Kernels(np.array([1e4]), np.ones((1, 1)))
     rows = fitted_rows(wine)
