@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from kfrc._validation import check_positive_int, check_sample_weight
 from kfrc.clusterers import FRC, KFRC, FuzzyClusterer
 from kfrc.clusterers._rows import merge_rows
 from kfrc.confidence import assess, is_pairwise, rows_of
-from kfrc.dissimilarity import gower_dissimilarities
 from kfrc.exceptions import (
     ConstantFeatureWarning,
     LeftOutColumnWarning,
@@ -28,22 +26,11 @@ from kfrc.exceptions import (
 )
 from kfrc.fitting import Counting, count_table, resolve_settings
 from kfrc.index_table import Indices
-from kfrc.metrics import (
-    fuzzy_silhouette_score,
-    modified_partition_coefficient,
-    partition_coefficient,
-    partition_entropy,
-    xie_beni_index,
-)
+from kfrc.index_values import AUTO, EUCLIDEAN, GOWER, PRECOMPUTED, Geometry, no_values
 from kfrc.selection import ClusterCount, count_partitions
 from kfrc.selection.relations import count_relation
 from kfrc.selection.wide import set_columns_aside
 from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress, RandomStateLike
-
-EUCLIDEAN, GOWER, PRECOMPUTED, AUTO = "euclidean", "gower", "precomputed", "auto"
-
-MAX_SILHOUETTE_ROWS = 2000
-"""Silhouettes and Gower's dissimilarities compare all pairs of rows; beyond this many a sample stands for all."""
 
 _OF_TABLES = (ConstantFeatureWarning, LeftOutColumnWarning, LevelOrderWarning, MissingRowWarning, OutlierWarning)
 """Warnings that are about the table, not about one fit: they are passed on, once."""
@@ -166,7 +153,7 @@ def indices(
         raise ValueError(f"{_num_samples(data)} rows are too few for {numbers[-1]} clusters")
     weights = check_sample_weight(sample_weight, _num_samples(data))
     weighted: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
-    geometry = _Geometry.of(base, data, metric, standardize, weights, is_table=is_table, pairwise=pairwise)
+    geometry = Geometry.of(base, data, metric, standardize, weights, is_table=is_table, pairwise=pairwise)
     models: dict[int, Any] = {}
     partitions: dict[int, FloatArray] = {}
     failures: dict[int, str] = {}
@@ -186,7 +173,7 @@ def indices(
     if not models:
         raise errors[0]
     for number in numbers:
-        row = {"stability": np.nan, **_no_values()}
+        row = {"stability": np.nan, **no_values()}
         if number in models:
             row |= geometry.values(partitions[number], collapsed=_collapsed(models[number]))
             if n_refits:
@@ -264,10 +251,6 @@ def _collapsed(model: Any) -> bool:
     return getattr(model, "status_", None) == "collapsed"
 
 
-def _no_values() -> dict[str, float]:
-    return dict.fromkeys(("PC", "MPC", "PE", "XB", "fuzzy silhouette"), np.nan)
-
-
 class _table_warnings_once(warnings.catch_warnings):  # noqa: N801 (a context manager, named like the one it extends)
     """Fits inside are silent; afterwards what they said of the table is said once."""
 
@@ -284,98 +267,6 @@ class _table_warnings_once(warnings.catch_warnings):  # noqa: N801 (a context ma
         about = {str(w.message): w for w in self._caught or () if issubclass(w.category, _OF_TABLES)}
         for warning in about.values():
             warnings.warn(warning.message, warning.category, stacklevel=4)
-
-
-@dataclass(frozen=True, eq=False)
-class _Geometry:
-    """What Xie-Beni index and silhouettes are measured in, the same for every number of clusters.
-
-    Attributes
-    ----------
-    space : ndarray of shape (n_samples, n_features), or (n_rows, n_rows) if precomputed
-        Numbers of all rows, or dissimilarities between ``rows``.
-    rows : ndarray of shape (n_rows,)
-        Rows that silhouettes are of.
-    precomputed : bool
-    weights : ndarray of shape (n_samples,) or None
-    """
-
-    space: FloatArray
-    rows: IntArray
-    precomputed: bool
-    weights: FloatArray | None
-
-    @classmethod
-    def of(
-        cls,
-        base: Any,
-        data: Any,
-        metric: str,
-        standardize: bool | str,
-        weights: FloatArray | None,
-        *,
-        is_table: bool,
-        pairwise: bool,
-    ) -> _Geometry:
-        n_samples = _num_samples(data)
-        rows = np.arange(n_samples)
-        if n_samples > MAX_SILHOUETTE_ROWS:
-            rows = np.sort(np.random.default_rng(0).choice(n_samples, MAX_SILHOUETTE_ROWS, replace=False))
-        if pairwise:
-            matrix = np.asarray(data, dtype=np.float64)
-            if matrix.shape[0] != matrix.shape[1]:
-                raise ValueError(f"dissimilarities must be square, got shape {matrix.shape}")
-            return cls(_as_dissimilarities(matrix[np.ix_(rows, rows)]), rows, True, weights)
-        if metric == GOWER or is_table:
-            if metric == EUCLIDEAN:
-                raise ValueError('metric="euclidean" needs complete numbers: use metric="gower" for such a table')
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the fits name what is left out
-                types = getattr(base, "column_types", None)
-                matrix = gower_dissimilarities(_safe_indexing(data, rows), column_types=types)
-            return cls(matrix, rows, True, weights)
-        if standardize == AUTO:
-            standardize = bool(getattr(base, "standardize", False))
-        return cls(_standardized(data, weights) if standardize else data, rows, False, weights)
-
-    def values(self, U: FloatArray, *, collapsed: bool) -> dict[str, float]:
-        """The indices of one partition."""
-        found = _no_values()
-        found["PC"] = partition_coefficient(U, sample_weight=self.weights)
-        found["PE"] = partition_entropy(U, sample_weight=self.weights)
-        if U.shape[1] < 2:
-            return found
-        found["MPC"] = modified_partition_coefficient(U, sample_weight=self.weights)
-        if collapsed:
-            return found
-        counted = None if self.weights is None else self.weights[self.rows]
-        try:
-            if self.precomputed:
-                found["XB"] = xie_beni_index(self.space, U[self.rows], metric=PRECOMPUTED, sample_weight=counted)
-            else:
-                found["XB"] = xie_beni_index(self.space, U, sample_weight=self.weights)
-            places = self.space if self.precomputed else self.space[self.rows]
-            name = PRECOMPUTED if self.precomputed else EUCLIDEAN
-            found["fuzzy silhouette"] = fuzzy_silhouette_score(places, U[self.rows], metric=name, sample_weight=counted)
-        except ValueError:  # an empty cluster has no mean; one cluster that holds every row has no silhouette
-            pass
-        return {name: value if np.isfinite(value) else np.nan for name, value in found.items()}
-
-
-def _as_dissimilarities(matrix: FloatArray) -> FloatArray:
-    """Dissimilarities as they are; a kernel, whose diagonal is not zero, becomes the squared distances it implies."""
-    diagonal = np.diagonal(matrix)
-    if not diagonal.any():
-        return matrix
-    return np.maximum(diagonal[:, None] + diagonal - matrix - matrix.T, 0.0)
-
-
-def _standardized(data: FloatArray, weights: FloatArray | None) -> FloatArray:
-    """Columns that vary, with mean zero and standard deviation one."""
-    mean = np.average(data, axis=0, weights=weights)
-    deviation = np.sqrt(np.average((data - mean) ** 2, axis=0, weights=weights))
-    varying = deviation > 0
-    return (data[:, varying] - mean[varying]) / deviation[varying]
 
 
 def _evidence(

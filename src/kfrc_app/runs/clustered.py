@@ -177,7 +177,7 @@ def clustered_workbook(found: Clustered, facts: Facts) -> bytes:
     )
     about = pd.DataFrame(about_lines(facts, found), columns=["what", "text"])
     told = Sheet("about", about, wrapped=frozenset({"text"}), header=False)
-    return write_workbook([table, clusters, told], title=facts.trust.title(facts.source_name))
+    return write_workbook([table, clusters, told], title=facts.opening.title)
 
 
 def fits_workbook(n_rows: int, n_columns: int) -> bool:
@@ -214,7 +214,7 @@ def cluster_frame(facts: Facts) -> pd.DataFrame:
 
 def _set_apart(group: Group) -> str:
     """In what a group differs, with what is typical of it and of all rows."""
-    told = [f"{column.words}: {column.value} (all rows: {column.overall})" for column in group.columns]
+    told = [f"{column.words} (typical: {column.value}; all rows: {column.overall})" for column in group.columns]
     return "; ".join(told) or group.description
 
 
@@ -222,8 +222,8 @@ def about_lines(facts: Facts, found: Clustered) -> list[tuple[str, str]]:
     """What a reader of the workbook should know: what was found, what the columns mean, and how it was made."""
     added = found.added
     lines = [
-        ("what was found", f"{facts.trust.title(facts.source_name)}."),
-        *(("", text) for text in facts.trust.sentences),
+        ("what was found", f"{facts.opening.title}."),
+        *(("", text) for text in facts.opening.sentences),
     ]
     meanings = {
         CLUSTER: "the cluster in which the row has its largest membership, counted from 0; blank if it was not used",
