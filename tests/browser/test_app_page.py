@@ -29,6 +29,7 @@ HOSTILE = [
     "\u05e2\u05d1\u05e8\u05d9\u05ea \u202e desrever",
     "\N{WINE GLASS}\N{FAMILY} e\u0301",
     "very long " + "long" * 60,
+    "x=drop,when",
 ]
 QUICK = {"refits": "0", "how-many": "number"}
 

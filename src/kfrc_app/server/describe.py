@@ -11,7 +11,7 @@ from kfrc_app.server.choices import Aside, Choices, from_wish
 from kfrc_app.server.duration import expected_time
 from kfrc_app.server.plain import in_plain_words
 from kfrc_app.tables.columns import ROW_NAMES
-from kfrc_app.tables.kinds import Kind, parse_wishes
+from kfrc_app.tables.kinds import Kind
 from kfrc_app.tables.preview import KNOWN_GROUPS, ColumnPreview, Preview, Role, preview_table
 from kfrc_app.tables.questions import Choice, Question
 
@@ -110,9 +110,7 @@ def _question(question: Question) -> dict[str, Any]:
 
 def _answer(choice: Choice) -> dict[str, Any]:
     """An answer with what it sets, in the terms of the page."""
-    found: dict[str, Any] = {
-        "columns": {name: from_wish(parse_wishes([f"{name}={kind}"])[name]) for name, kind in choice.types.items()}
-    }
+    found: dict[str, Any] = {"columns": {name: from_wish(wish) for name, wish in choice.types.items()}}
     if _has_marks(choice):  # both, because another answer may have set the other one
         found |= {"decimal": choice.decimal, "thousands": choice.thousands}
     return {"label": choice.label[:1].upper() + choice.label[1:], "set": found}

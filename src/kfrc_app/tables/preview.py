@@ -13,7 +13,7 @@ from kfrc_app.tables.columns import Columns, DataError, shortened
 from kfrc_app.tables.dates import NotDates, read_dates
 from kfrc_app.tables.formats import parse_columns, sheet_names
 from kfrc_app.tables.identifiers import words_of
-from kfrc_app.tables.kinds import DAY_FIRST, Kind, Wish, parse_wishes
+from kfrc_app.tables.kinds import DAY_FIRST, Kind, Wish
 from kfrc_app.tables.levels import MAX_LEVELS
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
@@ -191,7 +191,7 @@ def preview_table(
             answer = error.question.choices[0]
             sheet = sheet or answer.sheet
             marks = Marks(marks.decimal or answer.decimal, marks.thousands or answer.thousands)
-            types |= parse_wishes([f"{name}={kind}" for name, kind in answer.types.items()])
+            types |= answer.types
     questions.extend(_date_questions(roles))
     shown = _Shown(roles, {name: wish for name, wish in types.items() if name in roles.file.names})
     return Preview(
@@ -212,8 +212,11 @@ def _date_questions(roles: Survey) -> list[Question]:
         Question(
             f"column '{name}': does the day or the month come first in '{shortened(cell)}'?",
             (
-                *(Choice(words[order], types={name: f"{Kind.DATE}:{order}"}) for order in DAY_FIRST),
-                Choice("leave the column out", types={name: str(Kind.DROP)}),
+                *(
+                    Choice(words[order], types={name: Wish(Kind.DATE, day_first=day_first)})
+                    for order, day_first in DAY_FIRST.items()
+                ),
+                Choice("leave the column out", types={name: Wish(Kind.DROP)}),
             ),
             name,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.kinds import Wish
 
 
 @dataclass(frozen=True)
@@ -18,8 +19,8 @@ class Choice:
         For a reader.
     decimal, thousands : str or None
         Marks within numbers.
-    types : mapping of str to str
-        Types of columns, as they are typed after ``NAME=``: ``{"when": "date:dmy"}``.
+    types : mapping of str to Wish
+        Types of columns, as `read_table` takes them: names are never part of a text that is read again.
     sheet : str or None
         The sheet of a spreadsheet, or the file in an archive.
     """
@@ -27,7 +28,7 @@ class Choice:
     label: str
     decimal: str | None = None
     thousands: str | None = None
-    types: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, Wish] = field(default_factory=dict)
     sheet: str | None = None
 
 

@@ -115,12 +115,23 @@ def test_days_and_months_are_a_question_with_answers_that_work(tmp_path):
     assert question.column == "when"
     months = []
     for choice in question.choices[:2]:
-        types = parse_wishes([f"{name}={kind}" for name, kind in choice.types.items()])
-        assert preview_table(path, types=types).questions == ()
-        months.append(read_table(path, types=types).data["when"].dt.month.max())
+        assert preview_table(path, types=choice.types).questions == ()
+        months.append(read_table(path, types=choice.types).data["when"].dt.month.max())
     assert months == [4, 5]
-    dropped = parse_wishes([f"{name}={kind}" for name, kind in question.choices[2].types.items()])
-    assert list(read_table(path, types=dropped).data.columns) == ["x"]
+    assert list(read_table(path, types=question.choices[2].types).data.columns) == ["x"]
+
+
+@pytest.mark.parametrize("name", ["x=drop,when", " when ", "when=date:dmy", "a,x=nominal"])
+def test_an_answer_is_about_its_column_whatever_that_is_called(tmp_path, name):
+    path = str(tmp_path / "table.parquet")
+    dates = [f"0{k % 5 + 1}/0{k % 4 + 1}/2020" for k in range(20)]
+    pd.DataFrame({"x": np.arange(20) + 0.5, name: dates}).to_parquet(path)
+    (question,) = preview_table(path).questions
+    for choice, month in zip(question.choices, (4, 5, None), strict=True):
+        assert list(choice.types) == [name]
+        data = read_table(path, types=choice.types).data
+        assert "x" in data
+        assert (data[name].dt.month.max() if name in data else None) == month
 
 
 def test_one_column_or_two_is_a_question(tmp_path):

@@ -80,6 +80,23 @@ def test_a_question_brings_what_its_answers_set(tmp_path):
     assert day_first["when"][0] == pd.Timestamp(2020, 2, 1)
 
 
+@pytest.mark.parametrize("name", ["x=drop,when", " when ", "__proto__", "<b>when</b>=drop"])
+def test_an_answer_sets_its_column_whatever_that_is_called(tmp_path, name):
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({name: [f"0{k}/0{k + 1}/2020" for k in range(1, 8)], "x": [k + 0.5 for k in range(7)]}).to_parquet(
+        path
+    )
+    (question,) = of(str(path))["questions"]
+    assert [answer["set"] for answer in question["answers"]] == [
+        {"columns": {name: {"use": "date", "day_first": True}}},
+        {"columns": {name: {"use": "date", "day_first": False}}},
+        {"columns": {name: {"use": "drop"}}},
+    ]
+    data = read_table(str(path), **Choices.parse(question["answers"][0]["set"]).reading).data
+    assert data[name][0] == pd.Timestamp(2020, 2, 1)
+    assert "x" in data
+
+
 def test_a_sheet_that_was_found_is_not_called_by_the_name_of_another(tmp_path):
     path = tmp_path / "book.xlsx"
     with pd.ExcelWriter(path) as book:
