@@ -13,6 +13,7 @@ from kfrc import FCM, KFRC, activity
 from kfrc_app.cli import console
 from kfrc_app.cli.console import Bars, progress
 from kfrc_app.runs import FitProgress
+from kfrc_app.runs.run import _fit_and_assess
 
 
 @pytest.fixture
@@ -55,6 +56,32 @@ def test_the_bar_of_a_fit_goes_forward_and_reaches_its_end(model, X):
     Watcher(bars, "clustering").attach(model).fit(X)
     assert all(before < after for before, after in itertools.pairwise(bars.seen))
     assert totals == bars.seen[-1:]
+    assert bars.tasks == []
+
+
+@pytest.mark.parametrize("with_callbacks", [True, False])
+def test_a_run_shows_one_bar_for_its_fit_and_leaves_none(X, monkeypatch, with_callbacks):
+    class Counted(Diary):
+        most, added = 0, ()
+
+        def add_task(self, description, **settings):
+            task = super().add_task(description, **settings)
+            self.added, self.most = (*self.added, description), max(self.most, len(self.tasks))
+            return task
+
+    if not with_callbacks:
+        monkeypatch.setattr(FitProgress, "attach", lambda watcher, model: model)
+    bars = Counted()
+    _fit_and_assess(FCM(3, random_state=0), X, 2, [], bars)
+    assert bars.added == ("clustering", "fitting again")
+    assert bars.most == 1
+    assert bars.tasks == []
+
+
+def test_a_fit_that_fails_leaves_no_bar(X):
+    bars = Diary()
+    with pytest.raises(ValueError, match="at least 2 are needed"):
+        _fit_and_assess(FCM(3, random_state=0), X * np.nan, 0, [], bars)
     assert bars.tasks == []
 
 

@@ -20,9 +20,10 @@ class Tasks(Protocol):
         *,
         advance: float | None = None,
         completed: float | None = None,
+        total: float | None = None,
         description: str | None = None,
     ) -> None:
-        """Some parts of a task have ended."""
+        """Some parts of a task have ended, or it is known now how many there are."""
 
     def remove_task(self, task_id: Any) -> None:
         """A task has ended."""
@@ -30,7 +31,16 @@ class Tasks(Protocol):
 
 @dataclass
 class FitProgress:
-    """A callback for scikit-learn estimators that moves a bar by one for every task that ends."""
+    """A callback for scikit-learn estimators that moves a bar by one for every task that ends.
+
+    Attributes
+    ----------
+    bar : Tasks
+    label : str
+    task : object, optional
+        A task of the bar that is shown already, which becomes that of the first fit: with a scikit-learn without
+        callbacks nobody else would show one.
+    """
 
     bar: Tasks
     label: str
@@ -41,14 +51,23 @@ class FitProgress:
 
     def teardown(self, estimator: Any, context: Any) -> None:
         """Remove the bar, also after an error."""
+        self.end()
+
+    def end(self) -> None:
+        """Remove the bar, if there is one."""
         if self.task is not None:
             self.bar.remove_task(self.task)
             self.task = None
 
     def on_fit_task_begin(self, estimator: Any, context: Any, **details: Any) -> None:
         """Show the bar when a fit begins."""
-        if context.parent is None and self.task is None:
-            self.task = self.bar.add_task(self.label, total=context.max_subtasks or None)
+        if context.parent is not None:
+            return
+        total = context.max_subtasks or None
+        if self.task is None:
+            self.task = self.bar.add_task(self.label, total=total)
+        elif total is not None:
+            self.bar.update(self.task, total=total)
 
     def on_fit_task_end(self, estimator: Any, context: Any, **details: Any) -> None:
         """Advance it when a part of the fit ends; steps of a part are shown by the bar itself."""
@@ -60,5 +79,5 @@ class FitProgress:
             self.bar.update(self.task, advance=1, description=f"{self.label}: {context.task_name}")
 
     def attach(self, model: Any) -> Any:
-        """Have ``model`` report here, if scikit-learn has callbacks; else there is no bar."""
+        """Have ``model`` report here, if scikit-learn has callbacks; else a bar does not move."""
         return set_callbacks(model, self)

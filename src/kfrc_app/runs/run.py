@@ -172,8 +172,12 @@ def _fit_and_assess(
 ) -> Confidence | None:
     """Fit a model, with its warnings as notes, then fit it again on parts of the rows; None without refits."""
     began = time.perf_counter()
-    with warnings_as_notes(notes, ids):
-        fit_weighted(FitProgress(bar, "clustering").attach(model), data, weights)
+    watcher = FitProgress(bar, "clustering", bar.add_task("clustering"))
+    try:
+        with warnings_as_notes(notes, ids):
+            fit_weighted(watcher.attach(model), data, weights)
+    finally:
+        watcher.end()
     set_callbacks(model)  # the model is saved, the progress bar is not
     if n_refits == 0:
         return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from kfrc_app.runs import N_REFITS
 from kfrc_app.server.problems import PageError
-from kfrc_app.tables import Kind, Marks, Missing, Wish
+from kfrc_app.tables import Kind, Marks, Missing, Wish, parse_wishes
 
 _Member = TypeVar("_Member", bound=StrEnum)
 
@@ -105,15 +105,19 @@ class Choices:
         }
 
     def command(self, name: str) -> str:
-        """What to type for the same result."""
-        words = ["kfrc", "fit", name, "-c", str(self.clusters), "-o", "results"]
+        """What to type for the same result; blank if the names or levels of columns cannot be typed."""
+        typed = [f"{column}={wish.kind}{_detail(wish)}" for column, wish in self.types.items()]
+        if not _says(typed, self.types):
+            return ""
+        file = f"./{name}" if name.startswith("-") else name  # which is no option, nor standard input
+        words = ["kfrc", "fit", file, "-c", str(self.clusters), "-o", "results"]
         marks = (("--decimal", self.marks.decimal), ("--thousands", self.marks.thousands), ("--sheet", self.sheet))
         for flag, value in marks:
             words += [] if value is None else [flag, value]
         for role, column in self.aside.items():
             words += [_FLAGS[role], column]
-        for column, wish in self.types.items():
-            words += ["--types", f"{column}={wish.kind}{_detail(wish)}"]
+        for entry in typed:
+            words += ["--types", entry]
         words += [] if self.missing is Missing.PARTIAL else ["--missing", str(self.missing)]
         words += [] if self.refits == N_REFITS else ["--refits", str(self.refits)]
         return shlex.join(words)
@@ -127,6 +131,14 @@ def from_wish(wish: Wish) -> dict[str, Any]:
     if wish.day_first is not None:
         found["day_first"] = wish.day_first
     return found
+
+
+def _says(typed: Sequence[str], wishes: Mapping[str, Wish]) -> bool:
+    """Whether the program would understand what is typed as what was chosen."""
+    try:
+        return parse_wishes(typed) == wishes
+    except ValueError:
+        return False
 
 
 def _detail(wish: Wish) -> str:

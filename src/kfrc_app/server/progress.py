@@ -54,13 +54,15 @@ class Steps:
         *,
         advance: float | None = None,
         completed: float | None = None,
+        total: float | None = None,
         description: str | None = None,
     ) -> None:
-        """Some parts of a task have ended."""
+        """Some parts of a task have ended, or it is known now how many there are."""
         if self._state["step"] == _BEGIN.get(task_id):
             self._state["done"] = completed if completed is not None else self._state["done"] + (advance or 0)
+            self._state["total"] = total if total is not None else self._state["total"]
             self._state["small"] = None
-            self._send(at_once=False)
+            self._send(at_once=total is not None)
 
     def remove_task(self, task_id: str) -> None:
         """A task has ended: the next one says so."""

@@ -4,11 +4,15 @@ import shlex
 
 import pytest
 
+from kfrc_app.runs import FitProgress
 from kfrc_app.server.choices import Aside, Choices
 from kfrc_app.server.plain import in_plain_words
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.progress import STEPS, Steps
+from kfrc_app.server.tasks import cluster
 from kfrc_app.tables import Kind, Missing, Wish, parse_wishes
+
+from .conftest import as_csv, two_groups
 
 
 def test_columns_become_types_and_parts():
@@ -58,6 +62,31 @@ def test_the_command_says_the_same():
     assert parse_wishes(typed) == choices.types
     for flag, value in (("--id-column", "f"), ("--missing", "level"), ("--refits", "0")):
         assert words[words.index(flag) + 1] == value
+
+
+@pytest.mark.parametrize(
+    ("column", "choice"),
+    [
+        ("age", {"use": "ordinal", "levels": ["<18", "18-65", ">65"]}),
+        ("a", {"use": "ordinal", "levels": [" low", "high"]}),
+        ("x=drop,when", {"use": "date", "day_first": True}),
+        (" when ", {"use": "drop"}),
+        ("", {"use": "nominal"}),
+    ],
+)
+def test_what_cannot_be_typed_has_no_command(column, choice):
+    assert Choices.parse({"columns": {column: choice}}).command("a.csv") == ""
+
+
+def test_names_that_can_be_typed_keep_their_command():
+    choices = Choices.parse({"columns": {"a=b": {"use": "drop"}, "-c, d": {"use": "nominal"}}})
+    words = shlex.split(choices.command("a.csv"))
+    assert parse_wishes([words[k + 1] for k, word in enumerate(words) if word == "--types"]) == choices.types
+
+
+@pytest.mark.parametrize("name", ["-rf.csv", "-", "--types"])
+def test_a_file_is_never_an_option(name):
+    assert shlex.split(Choices.parse({}).command(name))[2] == f"./{name}"
 
 
 def test_nothing_chosen_is_what_kfrc_fit_does_by_default():
@@ -111,3 +140,22 @@ def test_steps_are_told_in_order_with_their_counts():
     assert tuple(dict.fromkeys(message["step"] for message in told)) == STEPS
     assert {"step": "looking", "done": 1, "total": 4, "small": [7, 9]} in told
     assert not any("mixtures" in str(message) for message in told)
+
+
+def test_a_total_that_is_known_later_is_told_at_once():
+    told = []
+    steps = Steps(lambda message: told.append(message["progress"]))
+    task = steps.add_task("clustering")
+    assert (told[-1]["step"], told[-1]["total"]) == ("looking", None)
+    steps.update(task, total=4)
+    assert told[-1] == {"step": "looking", "done": 0, "total": 4, "small": None}
+
+
+def test_looking_for_groups_is_told_also_where_scikit_learn_has_no_callbacks(tmp_path, monkeypatch):
+    monkeypatch.setattr(FitProgress, "attach", lambda watcher, model: model)  # as with an older one
+    path = tmp_path / "a.csv"
+    path.write_bytes(as_csv(two_groups(20)))
+    told = []
+    task = {"path": str(path), "name": "a.csv", "out": str(tmp_path / "out")}
+    cluster({**task, "choices": {"clusters": 2, "refits": 0}}, lambda message: told.append(message["progress"]["step"]))
+    assert list(dict.fromkeys(told)) == ["reading", "looking", "writing"]
