@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from kfrc_app.tables.columns import DataError, quoted
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
+from kfrc_app.tables.zipped import UNREADABLE, ZIP
 
 MAX_UNPACKED = 1 << 30
 """Bytes that a packed file may have once it is unpacked: the whole of it is held in memory."""
@@ -24,8 +25,12 @@ MAX_DEPTH = 2
 """Packed files within packed files, such as a gz file in a zip file."""
 
 GZIP = b"\x1f\x8b"
-ZIP = b"PK\x03\x04"
 _CHUNK = 1 << 20
+_PIECE = 1 << 14
+"""Packed bytes that are unpacked at a time: what is left of them is copied, at every end of a packed part."""
+
+_UNKNOWN = "the zip file is packed in a way that is not known here: unpack it, and give the table in it"
+_ZEROS = re.compile(rb"\0*")
 _OFFICE = ("[Content_Types].xml", "mimetype", "META-INF/manifest.xml", "xl/workbook.xml", "Index/Document.iwa")
 """Members by which a zip file is a document rather than an archive."""
 
@@ -74,7 +79,9 @@ def is_archive(content: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return not {*archive.namelist()} & {*_OFFICE}
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except NotImplementedError:  # it asks for a newer version of the format
+        raise DataError(_UNKNOWN) from None
+    except UNREADABLE:
         raise DataError("the file begins like a zip file or a spreadsheet, but it is damaged or cut off") from None
 
 
@@ -92,27 +99,44 @@ def gunzip(content: bytes, limit: int) -> bytes:
     DataError
         If it is damaged or more comes out.
     """
-    parts, size = [], 0
-    while content.startswith(GZIP):  # there may be several, one behind the other
+    parts, size, place = [], 0, 0
+    while content.startswith(GZIP, place):  # there may be several, one behind the other
         stream = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-        for part in _inflated(stream, content):
-            size += len(part)
-            refuse_growth(size, limit)
-            parts.append(part)
+        try:
+            for part, end in inflated(stream, content, place):
+                size += len(part)
+                refuse_growth(size, limit)
+                parts.append(part)
+                place = end
+        except zlib.error:
+            raise DataError("the packed file is damaged: copy it again") from None
         if not stream.eof:
             raise DataError("the gz file is cut off: copy it again")
-        content = stream.unused_data.lstrip(b"\0")
+        zeros = _ZEROS.match(content, place)
+        place = zeros.end() if zeros else place
     return b"".join(parts)
 
 
-def _inflated(stream: zlib._Decompress, content: bytes) -> Iterator[bytes]:
-    """What comes out of packed bytes, a bounded part at a time."""
-    try:
-        while content and not stream.eof:
-            yield stream.decompress(content, _CHUNK)
-            content = stream.unconsumed_tail
-    except zlib.error:
-        raise DataError("the packed file is damaged: copy it again") from None
+def inflated(stream: zlib._Decompress, content: bytes, start: int = 0) -> Iterator[tuple[bytes, int]]:
+    """What comes out of packed bytes, a bounded part at a time, and the place up to which they were read.
+
+    Examples
+    --------
+    >>> import zlib
+    >>> from kfrc_app.tables.archives import inflated
+    >>> list(inflated(zlib.decompressobj(), b"__" + zlib.compress(b"a,b") + b"more", start=2))
+    [(b'a,b', 13)]
+    """
+    view = memoryview(content)
+    for first in range(start, len(content), _PIECE):
+        piece: memoryview | bytes = view[first : first + _PIECE]
+        last = first + len(piece)
+        while piece and not stream.eof:
+            part = stream.decompress(piece, _CHUNK)
+            piece = stream.unconsumed_tail
+            yield part, last - len(piece) - len(stream.unused_data)
+        if stream.eof:
+            return
 
 
 def refuse_growth(size: int, limit: int) -> None:
@@ -138,10 +162,10 @@ def _unzip(content: bytes, limit: int, part: str | None) -> tuple[bytes, str | N
         try:
             with archive.open(member) as stream:
                 found = stream.read(limit + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError):
+        except RuntimeError:  # also what is not implemented, which is one
+            raise DataError(_UNKNOWN) from None
+        except UNREADABLE:
             raise DataError(f"'{name}' in the zip file is damaged: pack it again") from None
-        except NotImplementedError:
-            raise DataError("the zip file is packed in a way that is not known here: unpack it first") from None
     refuse_growth(len(found), limit)
     return found, rest
 
@@ -177,5 +201,6 @@ def parts(content: bytes) -> tuple[str, ...]:
 
 def _tables(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """The files of an archive that may be tables."""
-    files = [found for found in archive.infolist() if not found.is_dir() and not _ASIDE.search(found.filename)]
+    named = [found for found in archive.infolist() if found.filename and not found.is_dir()]
+    files = [found for found in named if not _ASIDE.search(found.filename)]
     return [found for found in files if _TABLE.search(found.filename)] or files

@@ -7,6 +7,7 @@ import re
 import zipfile
 
 from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.zipped import UNREADABLE, ZIP
 
 _CSV = "save the table as CSV or Excel"
 _BEGINNINGS = (
@@ -72,7 +73,7 @@ def refuse_foreign(content: bytes) -> None:
         _refuse_markup(head)
     if content.startswith(_COMPOUND):
         _refuse_compound(content)
-    if content.startswith(b"PK\x03\x04"):
+    if content.startswith(ZIP):
         _refuse_document(content)
 
 
@@ -110,7 +111,7 @@ def _refuse_document(content: bytes) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (*UNREADABLE, NotImplementedError):
         return  # said where it is unpacked
     for beginning, kind, advice in (
         ("word/", "a text document of Word", f"copy the table into Excel, and {_CSV}"),
@@ -125,8 +126,11 @@ def _refuse_document(content: bytes) -> None:
 
 
 def _refuse_open_document(content: bytes) -> None:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open("mimetype") as stream:
-        kind = stream.read(_LOOKED_AT).strip()
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open("mimetype") as stream:
+            kind = stream.read(_LOOKED_AT).strip()
+    except (*UNREADABLE, RuntimeError):
+        raise DataError("the document is damaged or packed in a way that is not known here: save it again") from None
     if b"opendocument" in kind and b"spreadsheet" not in kind:
         raise _refusal("a text document of LibreOffice", f"copy the table into a spreadsheet, and {_CSV}")
     if b"opendocument" not in kind:

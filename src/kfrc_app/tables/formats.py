@@ -10,8 +10,8 @@ from kfrc_app.tables.json_rows import is_json, parse_json
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.parquet import MAGIC, parse_parquet
 from kfrc_app.tables.spreadsheet import names_of_sheets, parse_spreadsheet
+from kfrc_app.tables.zipped import ZIP
 
-ZIP = b"PK\x03\x04"
 COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How the older files of Excel begin, and the newer ones that are protected with a password."""
 

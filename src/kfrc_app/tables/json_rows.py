@@ -17,6 +17,9 @@ TRUTHS = ("false", "true")
 MAX_NESTING = 4
 """Objects within objects that become columns such as address.city."""
 
+_MAX_DIGITS = 300
+"""Digits of a whole number that is within the range of floats; Python itself refuses those of more than 4300."""
+
 _BEGINNING = re.compile(rb'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 _SHAPES = 'an array of objects such as [{"a": 1}, {"a": 2}], one object per line, or columns such as {"a": [1, 2]}'
 
@@ -99,7 +102,12 @@ def _is_document(line: str) -> bool:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_object)
+    return json.loads(text, object_pairs_hook=_object, parse_int=_whole)
+
+
+def _whole(text: str) -> int | float:
+    """A whole number; one of very many digits as the nearest float, or infinity."""
+    return int(text) if len(text) <= _MAX_DIGITS else float(text)
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kfrc_app.tables.archives import ALWAYS_ALLOWED, MAX_GROWTH, MAX_UNPACKED, refuse_growth
+from kfrc_app.tables.archives import ALWAYS_ALLOWED, MAX_GROWTH, MAX_UNPACKED, inflated, refuse_growth
 from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.zipped import UNREADABLE
 
 MAX_CELLS = 30_000_000
 """Cells of a sheet, counted from its first cell to its last: all of them are held in memory."""
@@ -87,7 +88,7 @@ def inspect_workbook(content: bytes) -> dict[str, SheetFacts]:
                 return _open_document_facts(archive)
     except DataError:
         raise
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, KeyError, NotImplementedError):
+    except (*UNREADABLE, KeyError, RuntimeError):
         raise DataError("the spreadsheet cannot be read, it is damaged or cut off: save it again") from None
     return {}
 
@@ -123,10 +124,8 @@ def _raw_chunks(member: zipfile.ZipInfo, content: bytes) -> Iterator[bytes]:
         return
     if member.compress_type != zipfile.ZIP_DEFLATED:
         raise zipfile.BadZipFile
-    stream = zlib.decompressobj(-zlib.MAX_WBITS)
-    while packed and not stream.eof:
-        yield stream.decompress(packed, _CHUNK)
-        packed = stream.unconsumed_tail
+    for part, _ in inflated(zlib.decompressobj(-zlib.MAX_WBITS), packed):
+        yield part
 
 
 def _parts(archive: zipfile.ZipFile) -> dict[str, str]:

@@ -155,6 +155,74 @@ def test_what_is_no_table_is_one_line_that_says_what_it_is(tmp_path, content, sa
     assert "\n" not in str(problem.value)
 
 
+def packed_as(method, files=None):
+    """A zip file that is packed in one of the ways that there are."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", method) as archive:
+        for name, content in (files or {"a.csv": TEXT * 20}).items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+METHODS = [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+PACKED = 35  # where the packed bytes of a file 'a.csv' begin
+
+
+def at(content, places):
+    """The same file with other bytes at some places."""
+    found = bytearray(content)
+    for place, new in places.items():
+        found[place : place + len(new)] = new
+    return bytes(found)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("place", [PACKED, PACKED + 4, PACKED + 20])
+def test_a_damaged_zip_file_is_one_line_however_it_is_packed(tmp_path, method, place):
+    with pytest.raises(DataError, match=r"^'a\.csv' in the zip file is damaged: pack it again$"):
+        read(tmp_path, at(packed_as(method), {place: b"\xff" * 9}))
+
+
+def test_a_zip_file_of_a_newer_version_or_another_way_of_packing_is_one_line(tmp_path):
+    content = packed_as(zipfile.ZIP_DEFLATED)
+    central = content.index(b"PK\x01\x02")
+    for places in ({central + 6: b"\xff"}, {8: b"\x5d\0", central + 10: b"\x5d\0"}):
+        with pytest.raises(DataError, match=r"^the zip file is packed in a way that is not known here: unpack it"):
+            read(tmp_path, at(content, places))
+
+
+def test_a_file_without_a_name_in_a_zip_file_is_left_alone(tmp_path):
+    content = packed_as(zipfile.ZIP_STORED)
+    names = [content.index(b"a.csv"), content.rindex(b"a.csv")]
+    with pytest.raises(DataError, match="holds no table"):
+        read(tmp_path, at(content, dict.fromkeys(names, b"\0")))
+
+
+def test_a_damaged_kind_of_a_document_is_one_line(tmp_path):
+    content = packed_as(zipfile.ZIP_LZMA, {"mimetype": b"application/x" * 30, "content.xml": TEXT})
+    with pytest.raises(DataError, match="damaged"):
+        read(tmp_path, at(content, {42: b"\xff" * 12}))
+
+
+@pytest.mark.parametrize("gap", [b"", b"\0" * 700])
+def test_a_gz_file_of_many_parts_is_read_whole_and_in_order(tmp_path, monkeypatch, gap):
+    monkeypatch.setattr(archives, "_PIECE", 64)  # smaller and larger than a part
+    parts = [f"r{k},{k},{k % 7}.5\n".encode() * (1 + 30 * (k % 3 == 0)) for k in range(300)]
+    content = gap.join(gzip.compress(part) for part in [b"name,x,y\n", *parts])
+    assert archives.gunzip(content, 1 << 20) == b"name,x,y\n" + b"".join(parts)
+    with pytest.raises(DataError, match="cut off"):
+        archives.gunzip(content[:-5], 1 << 20)
+    with pytest.raises(DataError, match="grows to more"):
+        archives.gunzip(content, 1000)
+
+
+@pytest.mark.parametrize("digits", ["1" * 4301, "-" + "1" * 9000])
+def test_a_whole_number_of_thousands_of_digits_is_one_line_about_the_table(tmp_path, digits):
+    with pytest.raises(DataError, match=r"column 'a' holds infinite values \(the first in row 2\)") as problem:
+        read(tmp_path, f'[{{"a": 1, "b": 2}}, {{"a": {digits}, "b": 3}}, {{"a": 5, "b": 4}}]'.encode())
+    assert "\n" not in str(problem.value)
+
+
 def test_text_under_the_name_of_a_spreadsheet_is_read(tmp_path):
     (tmp_path / "t.xlsx").write_bytes(TEXT)
     assert read_table(str(tmp_path / "t.xlsx")).data["x"].tolist() == X
