@@ -1,6 +1,6 @@
 """Who may use the page: this computer, at the address that was printed, from the page itself.
 
-Four questions are asked of every request. Is it addressed to this computer by its own name (else a foreign site could
+Three questions are asked of every request. Is it addressed to this computer by its own name (else a foreign site could
 have given its name to it)? Does it bring the token, or the cookie that the token was exchanged for? Was it made by the
 page (else another site makes the browser of the user ask)? If not, the answer is one sentence.
 """
@@ -31,8 +31,9 @@ REPORT_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-modals"
 )
-"""The report has its scripts inside, and names their hash itself. It lives in a sandbox, as a page of nobody: whatever
-it did, it could neither ask this server nor another one for anything."""
+"""The report has its scripts inside, and names their hash itself. It lives in a sandbox, as a page of nobody: it has no
+cookie and may load nothing. A sandbox does not keep a document from leaving for another address, which could carry text
+along; that no script but the report's own runs, by the hash in its meta tag, is what prevents it."""
 
 _HEADERS = {
     "content-security-policy": PAGE_POLICY,
@@ -85,7 +86,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, known: Secrets, cookie: str, hosts: Iterable[str] = ()) -> None:
         self.app, self.known, self.cookie = app, known, cookie
-        self.hosts = {*LOOPBACK, *hosts}
+        self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}  # as `host_name` gives them
         self.any_number = bool({"0.0.0.0", "::"} & self.hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -26,6 +26,10 @@ LOCAL = "127.0.0.1"
 _CONNECTIONS = 100
 """At the same time; a page needs one or two."""
 
+_BINDING: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+"""On Windows, where SO_REUSEADDR lets two programs share a port, the port is ours alone; elsewhere SO_REUSEADDR only
+allows to begin again at once."""
+
 _STARTING = 20.0
 _ENDING = 5.0
 """Seconds to begin and to end; both take a fraction of one."""
@@ -122,7 +126,7 @@ def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.setsockopt(socket.SOL_SOCKET, _BINDING, 1)
         found.bind((host, port))
     except OSError as error:
         found.close()

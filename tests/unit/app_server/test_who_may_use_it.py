@@ -1,5 +1,7 @@
 """Requests that are not the page's own are refused with one sentence."""
 
+import asyncio
+
 import httpx
 import pytest
 
@@ -147,6 +149,8 @@ async def nothing(scope, receive, send):
         (["0.0.0.0"], "evil.example", False),
         (["::"], "[fe80::1]", True),
         (["box.example"], "box.example", True),
+        (["MyBox"], "mybox:80", True),
+        (["MyBox"], "MYBOX", True),
         (["box.example"], "192.168.0.7", False),
     ],
 )
@@ -155,10 +159,16 @@ def test_a_server_for_others_answers_to_numbers_and_its_name_only(hosts, name, o
     assert guard._is_own_name(name) is own
 
 
-def test_a_websocket_is_closed(served):
-    headers = {"connection": "upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
-    with served.client(**headers, **{"sec-websocket-key": "x" * 22 + "=="}) as client:
-        assert client.get("/runs/x").status_code in (400, 403, 404)
+def test_a_websocket_is_closed_even_for_who_knows_the_token():
+    known, sent = Secrets(), []
+    headers = [(b"host", b"127.0.0.1"), (TOKEN_HEADER.encode(), known.token.encode())]
+    scope = {"type": "websocket", "path": "/runs/x", "query_string": b"", "headers": headers}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(Guard(nothing, known=known, cookie="c")(scope, None, send))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
 
 
 def test_two_servers_have_two_tokens_and_two_cookies():
