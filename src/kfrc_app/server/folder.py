@@ -50,6 +50,12 @@ class PrivateFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
+def remove_own(folder: Path) -> None:
+    """Remove the folder of a server, and nothing that is not one: it has our prefix and holds our lock."""
+    if folder.name.startswith(PREFIX) and not folder.is_symlink() and (folder / _LOCK).is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def remove_left_over(place: Path) -> None:
     """Remove the folders of servers that were killed."""
     for folder in place.glob(f"{PREFIX}*"):

@@ -10,6 +10,7 @@ import threading
 import time
 import zipfile
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -109,8 +110,8 @@ class Runs:
             if len(self._waiting) >= limits.MAX_WAITING:
                 raise PageError("Too many tables are waiting already: cancel one of them, or wait.", status=429)
             self._forget(len(self._runs) + 1 - limits.MAX_KEPT_RUNS)
+            self.uploads.hold(upload.id)
             self._runs[key] = run
-            upload.users += 1
             self._waiting.append(run)
             self._changed.notify()
         return run
@@ -146,7 +147,7 @@ class Runs:
             run.state, run.ended = State.CANCELLED, time.monotonic()
             if waiting:
                 self._waiting.remove(run)
-                run.upload.users -= 1
+                self.uploads.release(run.upload)
             worker = run.worker
         if worker is not None:
             self.workers.end(worker)
@@ -186,7 +187,7 @@ class Runs:
                 self._work(run)
             finally:
                 with self._changed:
-                    run.upload.users -= 1
+                    self.uploads.release(run.upload)
                     run.worker = None
 
     def _work(self, run: Run) -> None:
@@ -220,6 +221,7 @@ class Runs:
                 return
             run.ended, run.result = time.monotonic(), result
             run.state = State.FAILED if "problem" in result else State.DONE
+            self._forget(0)  # its results may be so large that older ones have to go
 
     def forget_idle(self) -> None:
         """Remove the results of tables that nobody looked at for long."""
@@ -227,13 +229,25 @@ class Runs:
             self._forget(0)
 
     def _forget(self, too_many: int) -> None:
-        """Remove so many of the oldest results, and all that nobody looks at."""
+        """Remove so many of the oldest results, those beyond the bound of bytes, and all that nobody looks at."""
         idle = time.monotonic() - limits.IDLE_SECONDS
-        over = [run for run in self._runs.values() if run.is_over]
+        over = sorted((run for run in self._runs.values() if run.is_over), key=lambda run: run.ended or 0.0)
+        sizes = {run.id: _size(run.folder) for run in over}
+        newest = next((run for run in reversed(over) if sizes[run.id]), None)  # what somebody has just waited for
+        n_bytes = sum(sizes.values())
         for k, run in enumerate(over):
-            if k < too_many or run.upload.touched < idle:
+            too_large = n_bytes > limits.MAX_RESULT_BYTES and sizes[run.id] > 0 and run is not newest
+            if k < too_many or too_large or run.upload.touched < idle:
+                n_bytes -= sizes[run.id]
                 del self._runs[run.id]
                 shutil.rmtree(run.folder, ignore_errors=True)
+
+
+def _size(folder: Path) -> int:
+    """Bytes of the files in a folder; none if it is not there."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        return sum(entry.stat().st_size for entry in entries)
+    return 0
 
 
 def _pack(path: Path, files: list[Path]) -> None:

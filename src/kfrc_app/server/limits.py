@@ -8,7 +8,7 @@ MAX_UPLOAD = 250 * MEGABYTE
 """Bytes of one file. A table of 10⁵ rows and 20 columns has about 20 megabytes."""
 
 MAX_KEPT_BYTES = 1000 * MEGABYTE
-"""Bytes of all files that are kept."""
+"""Bytes of all tables that are kept."""
 
 MAX_KEPT_TABLES = 20
 """Files that are kept: the ones that were not used for longest go first."""
@@ -20,13 +20,17 @@ MAX_READING = 2
 """Files whose columns are described at the same time; others wait."""
 
 MAX_RUNNING = 2
-"""Tables that are worked on at the same time: each takes about one processor."""
+"""Tables that are worked on at the same time. Each takes about one processor while it looks for groups, and all of
+them while it checks large ones on parts of the rows: two at once then share the processors."""
 
 MAX_WAITING = 20
 """Tables that wait for their turn."""
 
 MAX_KEPT_RUNS = 20
 """Results that are kept: the oldest go first."""
+
+MAX_RESULT_BYTES = 1000 * MEGABYTE
+"""Bytes of all results that are kept; the newest one is, whatever its size."""
 
 IDLE_SECONDS = 8 * 3600.0
 """A table, with its results, that nobody looked at for a working day is removed."""

@@ -107,28 +107,25 @@ class Pages:
 
     async def describe(self, request: Request) -> Response:
         """The columns of a table, with what was chosen so far."""
-        upload = self.uploads.get(request.path_params["key"])
-        choices = await _choices(request)
-        task = {"do": "describe", "path": str(upload.path), "choices": choices}
-        upload.users += 1
-        try:
-            answer = await anyio.to_thread.run_sync(
-                self.workers.do_within, limits.READING_SECONDS, task, limiter=self._reading
-            )
-        except TimeoutError:
-            raise PageError(_SLOW, where="file") from None
-        except (WorkerEndedError, OSError):
-            raise PageError(_UNREADABLE, where="file") from None
-        finally:
-            upload.users -= 1
+        with self.uploads.held(request.path_params["key"]) as upload:
+            choices = await _choices(request)
+            task = {"do": "describe", "path": str(upload.path), "choices": choices}
+            try:
+                answer = await anyio.to_thread.run_sync(
+                    self.workers.do_within, limits.READING_SECONDS, task, limiter=self._reading
+                )
+            except TimeoutError:
+                raise PageError(_SLOW, where="file") from None
+            except (WorkerEndedError, OSError):
+                raise PageError(_UNREADABLE, where="file") from None
         if "details" in answer:
             print(answer.pop("details"), file=sys.stderr)
         return JSONResponse(answer, status_code=422 if "problem" in answer else 200)
 
     async def start(self, request: Request) -> Response:
         """Look for groups."""
-        upload = self.uploads.get(request.path_params["key"])
-        run = self.runs.add(upload, await _choices(request))
+        with self.uploads.held(request.path_params["key"]) as upload:  # it must not go while the choices come in
+            run = self.runs.add(upload, await _choices(request))
         return JSONResponse(self.runs.document(run), status_code=201)
 
     async def follow(self, request: Request) -> Response:

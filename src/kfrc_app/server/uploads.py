@@ -9,8 +9,8 @@ import errno
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,7 +37,7 @@ class Upload:
     touched : float
         When somebody asked for it last.
     users : int
-        Runs that need it.
+        Runs and others that need it; changed by `Uploads.hold` and `Uploads.release` only.
     """
 
     id: str
@@ -99,6 +99,27 @@ class Uploads:
             upload.touched = time.monotonic()
             return upload
 
+    @contextmanager
+    def held(self, key: str) -> Iterator[Upload]:
+        """A table by what the page knows of it, which stays for the time of a block."""
+        upload = self.hold(key)
+        try:
+            yield upload
+        finally:
+            self.release(upload)
+
+    def hold(self, key: str) -> Upload:
+        """A table by what the page knows of it, which stays until it is released."""
+        with self._lock:
+            upload = self.get(key)
+            upload.users += 1
+            return upload
+
+    def release(self, upload: Upload) -> None:
+        """Somebody who held a table needs it no more."""
+        with self._lock:
+            upload.users -= 1
+
     def forget(self, key: str) -> None:
         """Remove a table, if it is there and no run needs it."""
         with self._lock:
@@ -122,15 +143,15 @@ class Uploads:
 
     def _make_room(self, size: int) -> None:
         """Remove the tables that were not used for longest, until another one fits."""
-        self.forget_idle()
         with self._lock:
+            self.forget_idle()
             idle = sorted((u for u in self._kept.values() if not u.users), key=lambda upload: upload.touched)
             n_kept, n_bytes = len(self._kept), size + sum(upload.size for upload in self._kept.values())
-        for upload in idle:
-            if n_kept < limits.MAX_KEPT_TABLES and n_bytes <= limits.MAX_KEPT_BYTES:
-                return
-            self.forget(upload.id)
-            n_kept, n_bytes = n_kept - 1, n_bytes - upload.size
+            for upload in idle:
+                if n_kept < limits.MAX_KEPT_TABLES and n_bytes <= limits.MAX_KEPT_BYTES:
+                    return
+                self.forget(upload.id)
+                n_kept, n_bytes = n_kept - 1, n_bytes - upload.size
         if n_kept >= limits.MAX_KEPT_TABLES or n_bytes > limits.MAX_KEPT_BYTES:
             raise PageError("There is no room for another table until one of the others is done.", status=429)
 

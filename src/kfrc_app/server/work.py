@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import shutil
 import sys
 import threading
 import traceback
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kfrc_app.server import limits
+from kfrc_app.server.folder import remove_own
 from kfrc_app.server.workers import end_group
 
 Tell = Callable[[dict[str, Any]], None]
@@ -56,7 +56,7 @@ def _listen(tasks: queue.SimpleQueue[str], folder: Path) -> None:
     """Pass on what is to be done; at the end of the server, remove its folder and end with all that was started."""
     for line in sys.stdin:
         tasks.put(line)
-    shutil.rmtree(folder, ignore_errors=True)
+    remove_own(folder)
     end_group(os.getpid())
     os._exit(1)  # where there are no groups
 

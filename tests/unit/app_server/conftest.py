@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,16 @@ def give(client, content, name="table.csv"):
     answer = client.post("/tables", content=content, headers={"x-file-name": name})
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
+
+
+async def _pieces(*chunks):
+    for chunk in chunks:
+        yield chunk
+
+
+def receive(uploads, content, name="a.csv"):
+    """Keep a table without a server."""
+    return asyncio.run(uploads.receive(_pieces(content), name))
 
 
 def wait_for(condition, seconds=PATIENCE):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 
-from kfrc_app.server.folder import PREFIX, PrivateFolder, remove_left_over
+from kfrc_app.server.folder import PREFIX, PrivateFolder, remove_left_over, remove_own
 from kfrc_app.server.serve import serving
 
 from .conftest import follow, give, long_table, wait_for
@@ -104,6 +104,23 @@ def test_the_folder_of_a_server_that_is_gone_is_removed_and_that_of_a_living_one
     assert not old.exists()
     living.remove()
     assert not living.path.exists()
+
+
+def test_a_worker_removes_the_folder_of_a_server_and_no_other(tmp_path):
+    mine = PrivateFolder(tmp_path)
+    unlocked = tmp_path / f"{PREFIX}unlocked"
+    unnamed = tmp_path / "elsewhere"
+    for folder in (unlocked, unnamed):
+        folder.mkdir()
+    (unnamed / "in-use").touch()
+    link = tmp_path / f"{PREFIX}link"
+    link.symlink_to(unnamed)
+    for folder in (mine.path, unlocked, unnamed, link):
+        remove_own(folder)
+    assert not mine.path.exists()
+    assert unlocked.exists()
+    assert (unnamed / "in-use").exists()
+    mine.remove()
 
 
 def test_a_port_that_is_taken_is_told_in_one_line(tmp_path):

@@ -5,6 +5,7 @@ import io
 import os
 import signal
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,10 +15,10 @@ from kfrc_app.server import limits
 from kfrc_app.server.jobs import Runs, State
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.security import REPORT_POLICY
-from kfrc_app.server.uploads import Upload
+from kfrc_app.server.uploads import Uploads
 from kfrc_app.server.workers import WorkerEndedError
 
-from .conftest import as_csv, follow, give, long_table, two_groups, wait_for
+from .conftest import as_csv, follow, give, long_table, receive, two_groups, wait_for
 
 QUICK = {"clusters": 2, "refits": 0}
 
@@ -176,8 +177,9 @@ class NoWorkers:
 
 
 def test_a_queue_is_bounded_and_old_results_make_room(tmp_path, monkeypatch):
-    runs = Runs(tmp_path, NoWorkers(), None)
-    upload = Upload("a", "a", tmp_path / "a")
+    uploads = Uploads(tmp_path)
+    runs = Runs(tmp_path, NoWorkers(), uploads)
+    upload = receive(uploads, b"x")
     try:
         for _ in range(limits.MAX_KEPT_RUNS + 5):
             run = runs.add(upload, {})
@@ -187,6 +189,55 @@ def test_a_queue_is_bounded_and_old_results_make_room(tmp_path, monkeypatch):
         monkeypatch.setattr(limits, "MAX_WAITING", 0)
         with pytest.raises(PageError, match="waiting already"):
             runs.add(upload, {})
+        assert upload.users == 0
+    finally:
+        runs.close()
+
+
+class Writers:
+    """Workers that write a result of a hundred bytes."""
+
+    def take(self):
+        return self
+
+    def do(self, task, tell):
+        Path(task["out"]).mkdir()
+        (Path(task["out"]) / "result.csv").write_bytes(b"x" * 100)
+        return {"files": ["result.csv"]}
+
+    def warm(self):
+        pass
+
+    def end(self, worker):
+        pass
+
+
+@pytest.mark.parametrize(("bound", "kept"), [(1000, 5), (250, 2), (10, 1)])
+def test_the_bytes_of_all_results_are_bounded_and_the_newest_stays(tmp_path, monkeypatch, bound, kept):
+    monkeypatch.setattr(limits, "MAX_RESULT_BYTES", bound)
+    uploads = Uploads(tmp_path)
+    upload = receive(uploads, b"x")
+    runs = Runs(tmp_path, Writers(), uploads)
+    try:
+        done = []
+        for _ in range(5):
+            done.append(runs.add(upload, {}))
+            wait_for(lambda: done[-1].worker is None and done[-1].is_over and upload.users == 0)
+        assert [run.folder.exists() for run in done] == [False] * (5 - kept) + [True] * kept
+        assert [*runs._runs.values()] == done[5 - kept :]
+    finally:
+        runs.close()
+
+
+def test_a_table_that_is_gone_is_not_queued(tmp_path):
+    uploads = Uploads(tmp_path)
+    upload = receive(uploads, b"x")
+    uploads.forget(upload.id)
+    runs = Runs(tmp_path, NoWorkers(), uploads)
+    try:
+        with pytest.raises(PageError, match="not kept any more"):
+            runs.add(upload, {})
+        assert not runs._runs
     finally:
         runs.close()
 
