@@ -6,6 +6,27 @@ from entries import dates, text
 
 ENTRIES = [
     text(
+        "remark_cut_in_two.csv",
+        "Two columns of numbers with a remark directly below, which has a comma as rows have",
+        "year,births\n2018,787\n2019,778\n2020,773\n2021,795\n2022,738\nData taken from the yearbook, 2024\n",
+        {"year": [2018, 2019, 2020, 2021, 2022], "births": [787, 778, 773, 795, 738]},
+        notes=("Data taken from the yearbook, 2024",),
+    ),
+    text(
+        "remarks_cut_in_two.csv",
+        "Two remarks directly below two columns of dates and numbers, with semicolons",
+        "Tag;Regen\n01.03.2024;4,5\n02.03.2024;0,5\n13.03.2024;12,0\n14.03.2024;3,2\n"
+        "Werte der Station am Turm; ohne Nacht\nGemessen wurde um acht; außer am Sonntag\n",
+        {"Tag": dates("2024-03-01", "2024-03-02", "2024-03-13", "2024-03-14"), "Regen": [4.5, 0.5, 12, 3.2]},
+        notes=("Werte der Station am Turm", "2 lines below"),
+    ),
+    text(
+        "last_row_of_words.csv",
+        "Two columns of which the last row has a long name: it is a row",
+        "country,score\nCuba,5.5\nPeru,6.1\nChile,7.2\nBrazil,4.4\nTrinidad and Tobago,3.9\n",
+        {"country": ["Cuba", "Peru", "Chile", "Brazil", "Trinidad and Tobago"], "score": [5.5, 6.1, 7.2, 4.4, 3.9]},
+    ),
+    text(
         "bank_german.csv",
         "A German bank: lines about the account above, amounts with EUR, a remark below",
         "Umsätze Girokonto;\nKonto:;DE00 1234\nZeitraum:;01.01.2024 - 31.01.2024\n\n"

@@ -125,7 +125,7 @@ def find_header(rows: Sequence[Row]) -> int:
     if fills[first] < usual:  # such as "author", "Ann" above a table of three
         full = next((k for k in wide if fills[k] >= usual), first)
         below = rows[full + 1 :]
-        values = [j for j, cell in enumerate(rows[full]) if not is_blank(cell) and _holds_values(below, j)]
+        values = [j for j, cell in enumerate(rows[full]) if not is_blank(cell) and holds_values(below, j)]
         if _are_names(rows[full]) and (values or fills[full - 1] == 0):
             return full
     return first
@@ -174,13 +174,14 @@ def count_explanations(rows: Sequence[Row], width: int) -> int:
     most = next((k for k, row in enumerate(rows[: max(most, 0)]) if any(map(is_value, row))), most)
     for count in range(most, 0, -1):
         below = rows[count : count + _LOOKED_AT]
-        measured = [j for j in range(width) if _holds_values(below, j)]
+        measured = [j for j in range(width) if holds_values(below, j)]
         if all(_explains(row, measured) for row in rows[:count]):
             return count
     return 0
 
 
-def _holds_values(rows: Sequence[Row], j: int) -> bool:
+def holds_values(rows: Sequence[Row], j: int) -> bool:
+    """Whether all cells of a column that are known hold values, and some are known."""
     known = [row[j] for row in rows if j < len(row) and not is_blank(row[j]) and str(row[j]).strip() not in MISSING]
     return bool(known) and all(map(is_value, known))
 
@@ -256,7 +257,7 @@ def refuse_second_table(rows: Sequence[Row], width: int) -> None:
     """
     for k in range(2, len(rows) - 1):
         if is_blank_row(rows[k - 1]) and n_filled(rows[k]) > 1 and _are_names(rows[k]):
-            above = [j for j in range(width) if _holds_values(rows[:k][:_LOOKED_AT], j)]
+            above = [j for j in range(width) if holds_values(rows[:k][:_LOOKED_AT], j)]
             if sum(j < len(rows[k]) and is_name(rows[k][j]) for j in above) > 1:
                 raise DataError(
                     f"there seem to be two tables below each other: after a blank line, {told(rows[k : k + 1])} look "

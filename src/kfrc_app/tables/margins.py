@@ -9,7 +9,17 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kfrc_app.tables.columns import counted
-from kfrc_app.tables.layout import REMARK, SEARCHED, count_remarks, find_header, is_name, is_value, n_filled, told
+from kfrc_app.tables.layout import (
+    REMARK,
+    SEARCHED,
+    count_remarks,
+    find_header,
+    holds_values,
+    is_name,
+    is_value,
+    n_filled,
+    told,
+)
 
 _SEPARATORS = ("\t", ";", "|", ",")  # the comma last: between the others it is a mark within numbers
 _SAMPLE_SIZE = 200_000  # characters
@@ -23,6 +33,7 @@ _RULED_LINES = 5  # at the beginning
 _YEAR = re.compile("(?:1[89]|20)[0-9]{2}")
 _LAST_BLOCK = 6  # lines after the last blank one that may be remarks
 _WORDS = 3  # of a remark at least, where it has as many fields as a row
+_LEAST_ROWS = 3  # that tell what a column holds
 _TAIL_LINES = 30  # lines at the end among which remarks are looked for
 
 
@@ -164,6 +175,10 @@ def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], 
     apart = last_blank if len(lines) - last_blank <= _LAST_BLOCK and not _has_gaps(sample) else len(lines)
     records = [_fields(line, sample, apart=k > apart) for k, line in enumerate(lines)]
     n_lines = count_remarks(records, sample.width)
+    n_prose = _count_misfits(records[: len(records) - n_lines], sample)
+    for k in range(len(records) - n_lines - n_prose, len(records) - n_lines):
+        records[k] = [lines[k]]
+    n_lines += n_prose
     if not n_lines or n_lines >= len(records) - 1:
         return text, [], 0
     cut = records[len(records) - n_lines :]
@@ -172,6 +187,25 @@ def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], 
     kept = text.rstrip("\n")[: 1 - size or None].rstrip("\n") + "\n"
     n_blank = sum(bool(line.strip()) and not n_filled(record) for line, record in zip(left_out, cut, strict=True))
     return kept, [record for record in cut if n_filled(record)], n_blank
+
+
+def _count_misfits(records: list[list[str]], sample: _Sample) -> int:
+    """How many lines at the end of two columns are prose that a comma cuts in two: they do not fit what stands above.
+
+    Their first cell has several words where the column holds values and nothing else. A single word there, or a remark
+    beside the name of a row, is a row of which something is not known.
+    """
+    if sample.width != 2:  # in wider tables prose has another number of fields
+        return 0
+    for count in range(min(_LAST_BLOCK, len(records) - _LEAST_ROWS), 0, -1):
+        above = [record for record in records[:-count] if record != sample.records[sample.start]]
+        if len(above) >= _LEAST_ROWS and holds_values(above, 0) and all(map(_is_prose, records[-count:])):
+            return count
+    return 0
+
+
+def _is_prose(record: list[str]) -> bool:
+    return bool(record) and is_name(record[0]) and len(record[0].split()) >= _WORDS
 
 
 def _last_lines(text: str) -> list[str]:
