@@ -10,7 +10,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from kfrc_app.runs.neutral import as_written
+from formulas import as_written
 
 QUICK = ("-c", 2, "--refits", 0, "--no-report", "--starts", 1, "-m", 1.5, "--level", 1)
 N = 24

@@ -12,10 +12,10 @@ from kfrc.index_table import INDICES, Indices
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.render import NARROW, line, table, title
+from kfrc_app.facts.confidence import MAX_REFIT_ROWS
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.numbers import number_sentence
 from kfrc_app.facts.text import count, plain
-from kfrc_app.runs.run import MAX_REFIT_ROWS
 from kfrc_app.runs.settings import missing_settings
 from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
 

@@ -12,6 +12,9 @@ from kfrc_app.facts.groups import GROUP, PART
 from kfrc_app.facts.text import count, listing, number
 from kfrc_app.facts.verdicts import AGAIN, CHANCE, FOUND_AGAIN, existence, grade
 
+MAX_REFIT_ROWS = 500
+"""Rows of which refits see two thirds: enough to see whether clusters are found again, in bounded time."""
+
 N_UNSTABLE_ROWS = 10
 """Rows that are listed, those that stay in their cluster least often."""
 

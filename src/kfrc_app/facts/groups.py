@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from string import ascii_uppercase
 
+from kfrc_app._letters import letters
 from kfrc_app.facts.clusters import Cluster
 from kfrc_app.facts.profiles import Trait, by_strength
 from kfrc_app.facts.text import percent
@@ -99,23 +99,6 @@ class Group:
         return percent(self.share)
 
 
-def letter(label: int) -> str:
-    """What a cluster is called by its number: A to Z, then AA and so on.
-
-    Examples
-    --------
-    >>> from kfrc_app.facts.groups import letter
-    >>> letter(0), letter(25), letter(26)
-    ('A', 'Z', 'AA')
-    """
-    name = ""
-    label += 1
-    while label > 0:
-        label, rest = divmod(label - 1, len(ascii_uppercase))
-        name = ascii_uppercase[rest] + name
-    return name
-
-
 def group_names(traits: Sequence[Sequence[Trait]], noun: str = GROUP) -> list[str]:
     """A short name for every group, no two alike: its strongest traits, or its letter if it has none.
 
@@ -140,9 +123,9 @@ def group_names(traits: Sequence[Sequence[Trait]], noun: str = GROUP) -> list[st
         names = [
             _name(found, n_traits) if names.count(name) > 1 else name for found, name in zip(ranked, names, strict=True)
         ]
-    fallback = [f"{noun.capitalize()} {letter(i)}" for i in range(len(names))]
+    fallback = [f"{noun.capitalize()} {letters(i)}" for i in range(len(names))]
     return [
-        own if not name else name if names.count(name) == 1 else f"{name} ({letter(i)})"
+        own if not name else name if names.count(name) == 1 else f"{name} ({letters(i)})"
         for i, (name, own) in enumerate(zip(names, fallback, strict=True))
     ]
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from kfrc import KFRC
 from kfrc.typing import FloatArray, IntArray
-from kfrc_app.facts.groups import Group, OwnColumn, ShownRow, group_names, group_shares, letter
+from kfrc_app._letters import letters
+from kfrc_app.facts.groups import Group, OwnColumn, ShownRow, group_names, group_shares
 from kfrc_app.facts.levels import traits
 from kfrc_app.facts.plane import Plane, in_unit_square, relational_coordinates, table_coordinates
 from kfrc_app.facts.profiles import Trait, by_strength
@@ -60,7 +61,7 @@ def groups(facts: Facts) -> tuple[Group, ...]:
         found.append(
             Group(
                 label=i,
-                letter=letter(i),
+                letter=letters(i),
                 name=names[i],
                 n_rows=cluster.n_rows,
                 share=share,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from kfrc_app.facts.groups import letter
+from kfrc_app._letters import letters
 from kfrc_app.facts.path import FuzzifierPath
 from kfrc_app.facts.reliability import Reliability, ReliabilityBin
 from kfrc_app.facts.text import number
@@ -95,7 +95,7 @@ def _marks(path: FuzzifierPath, place: Any, first: float, last: float) -> list[d
     fitted = float(path.m[path.fitted])
     marks = [("fit", fitted, f"this fit, m = {number(fitted)}")]
     if path.merge is not None and path.merge.pair is not None:
-        a, b = (letter(label) for label in path.merge.pair)
+        a, b = (letters(label) for label in path.merge.pair)
         text = f"merge bound, m = {number(path.merge.m, 3)}: by themselves, clusters {a} and {b} merge here"
         marks.append(("merge", path.merge.m, text))
     text = f"critical m* = {number(path.critical_m, 3)}: from here on a fit may collapse"

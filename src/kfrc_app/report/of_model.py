@@ -15,12 +15,10 @@ from kfrc.clusterers import FuzzyClusterer
 from kfrc.confidence import Confidence, assess
 from kfrc.typing import FloatArray
 from kfrc_app.facts import summarize
+from kfrc_app.facts.confidence import MAX_REFIT_ROWS
 from kfrc_app.report.html import render_html
 
 FILE_NAME = "report.html"
-MAX_REFIT_ROWS = 500
-"""Rows of which refits see two thirds, as in ``kfrc fit``."""
-
 _HEIGHT = 640
 """Pixels of a notebook that the page takes; it scrolls."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,12 @@ from pyarrow import csv
 
 from kfrc import __version__
 from kfrc.typing import FloatArray
+from kfrc_app._letters import letters
 from kfrc_app.facts import Facts
-from kfrc_app.facts.groups import Group, letter
+from kfrc_app.facts.groups import Group
 from kfrc_app.facts.verdicts import STAYS, grade
 from kfrc_app.runs.neutral import neutral, neutral_cells
-from kfrc_app.runs.workbook import MAX_COLUMNS, MAX_ROWS, Sheet, write_workbook
+from kfrc_app.runs.workbook import MAX_COLUMNS, MAX_ROWS, Sheet, needed_unit, write_workbook
 from kfrc_app.tables import InputRows
 
 DIGITS = 10
@@ -82,7 +83,7 @@ def clustered_table(original: pd.DataFrame, rows: InputRows, facts: Facts) -> Cl
     name, numbers, words = _certainty(facts)
     found: dict[str, Any] = {
         CLUSTER: clusters,
-        GROUP: _all_rows(np.array([letter(i) for i in range(U.shape[1])], dtype=object)[U.argmax(axis=1)], rows),
+        GROUP: _all_rows(np.array([letters(i) for i in range(U.shape[1])], dtype=object)[U.argmax(axis=1)], rows),
         CERTAINTY: _all_rows(words, rows),
         name: _all_numbers(numbers, rows),
         **{f"cluster_{i}": memberships[:, i] for i in range(U.shape[1])},
@@ -157,9 +158,7 @@ def clustered_csv(found: Clustered) -> bytes:
 
 def _written_dates(column: pd.Series[Any]) -> Any:
     values = column.to_numpy()
-    known = values[~np.isnat(values)]
-    unit: Literal["D", "s"] = "D" if (known.astype("datetime64[D]") == known).all() else "s"
-    texts = np.char.replace(np.datetime_as_string(values, unit=unit), "T", " ")
+    texts = np.char.replace(np.datetime_as_string(values, unit=needed_unit(values)), "T", " ")
     return pa.array(texts, mask=np.isnat(values))
 
 
@@ -196,7 +195,7 @@ def cluster_frame(facts: Facts) -> pd.DataFrame:
     """The clusters: what they are called, how large they are, how well they are found again, what sets them apart."""
     columns: dict[str, list[Any]] = {
         CLUSTER: [cluster.label for cluster in facts.clusters],
-        GROUP: [letter(cluster.label) for cluster in facts.clusters],
+        GROUP: [letters(cluster.label) for cluster in facts.clusters],
         "rows": [cluster.n_rows for cluster in facts.clusters],
         "share of rows": [cluster.n_rows / facts.n_rows for cluster in facts.clusters],
         "mean membership": [cluster.mean_membership for cluster in facts.clusters],

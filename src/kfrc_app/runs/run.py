@@ -15,6 +15,7 @@ from kfrc.clusterers import FuzzyClusterer
 from kfrc.confidence import Confidence, assess
 from kfrc.typing import FloatArray
 from kfrc_app.facts import Facts, summarize
+from kfrc_app.facts.confidence import MAX_REFIT_ROWS
 from kfrc_app.facts.notes import warnings_as_notes
 from kfrc_app.facts.weighting import fit_weighted
 from kfrc_app.runs.clustered import N_ADDED, TOO_LARGE, fits_workbook
@@ -25,9 +26,6 @@ from kfrc_app.tables.matrix import Dissimilarities
 
 N_REFITS = 20
 """Refits that say whether a result can be trusted, unless the user wants others."""
-
-MAX_REFIT_ROWS = 500
-"""Rows of which refits see two thirds: enough to see whether clusters are found again, in bounded time."""
 
 _LEAST_CLUSTERS = 2  # that a search for their number tries
 _WORTH_WORKERS = 10.0

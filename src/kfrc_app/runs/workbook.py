@@ -14,11 +14,13 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from kfrc_app._letters import letters
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 """What a sheet of Excel holds, the header among the rows."""
@@ -32,6 +34,8 @@ CUT = "… (cut: the CSV file has all of it)"
 FIRST_DAY, LAST_DAY = np.datetime64("1900-03-01"), np.datetime64("9999-12-31T23:59:59.999999")
 """Dates that Excel counts; before, it knows a day that never was, the 29th of February 1900."""
 
+_Unit = Literal["D", "s", "ms", "us", "ns"]
+_UNITS: tuple[_Unit, ...] = ("D", "s", "ms", "us")  # that are tried before the finest
 _EPOCH = np.datetime64("1899-12-30")
 _NARROWEST, _WIDEST, _TEXT_WIDTH = 8, 42, 90
 _SAMPLED = 200  # rows from which widths are taken
@@ -241,8 +245,23 @@ def _dates(values: NDArray[Any], opening: str, style: str, rows: list[str]) -> l
 
 
 def _written_date(value: Any) -> str:
-    text = str(np.datetime_as_string(value, unit="s"))
-    return text.removesuffix("T00:00:00").replace("T", " ")
+    return str(np.datetime_as_string(value, unit=needed_unit(value))).replace("T", " ")
+
+
+def needed_unit(times: Any) -> _Unit:
+    """The coarsest unit that loses nothing of some times: days, or seconds and parts of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc_app.runs.workbook import needed_unit
+    >>> needed_unit(np.array(["2024-05-01", "NaT"], "M8[us]")), needed_unit(np.datetime64("2024-05-01T10:00:00.500"))
+    ('D', 'ms')
+    """
+    for unit in _UNITS:
+        if ((times.astype(f"datetime64[{unit}]") == times) | np.isnat(times)).all():
+            return unit
+    return "ns"
 
 
 def _number(value: float) -> str:
@@ -271,19 +290,3 @@ def escaped(text: str) -> str:
     if not text.isprintable() or "_x" in text:
         text = _ESCAPED.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def letters(column: int) -> str:
-    """What Excel calls a column, counted from 0.
-
-    Examples
-    --------
-    >>> from kfrc_app.runs.workbook import letters
-    >>> letters(0), letters(26), letters(16383)
-    ('A', 'AA', 'XFD')
-    """
-    text, number = "", column + 1
-    while number:
-        number, digit = divmod(number - 1, 26)
-        text = chr(ord("A") + digit) + text
-    return text

@@ -10,6 +10,7 @@ from typing import Any
 
 import python_calamine as calamine
 
+from kfrc_app._letters import letters
 from kfrc_app.tables.cells import CellColumns, cell_text, collect_cells
 from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, quoted, refuse_repeated
 from kfrc_app.tables.foreign import PROTECTED
@@ -148,18 +149,9 @@ def _facts_told(facts: SheetFacts) -> list[str]:
             "file in Excel or LibreOffice and save it, so that the results are stored"
         )
     if facts.hidden:
-        letters = [_letters(j) for j in facts.hidden]
-        notes.append(f"hidden columns of the sheet are read as well: {quoted(letters)}; --drop leaves columns out")
+        hidden = [letters(j) for j in facts.hidden]
+        notes.append(f"hidden columns of the sheet are read as well: {quoted(hidden)}; --drop leaves columns out")
     return notes
-
-
-def _letters(column: int) -> str:
-    """What a spreadsheet calls a column, counted from 0."""
-    text, number = "", column + 1
-    while number:
-        number, digit = divmod(number - 1, 26)
-        text = chr(ord("A") + digit) + text
-    return text
 
 
 def names_of_sheets(content: bytes) -> tuple[str, ...]:

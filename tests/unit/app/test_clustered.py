@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 import zipfile
 from datetime import datetime
@@ -9,9 +10,11 @@ from datetime import datetime
 import numpy as np
 import openpyxl
 import pandas as pd
+import pyarrow as pa
 import pytest
 import python_calamine
 
+from formulas import as_written
 from kfrc import FCM, KFRC
 from kfrc.confidence import Confidence
 from kfrc.exceptions import NoStructureWarning, UniformCollapseWarning
@@ -25,7 +28,7 @@ from kfrc_app.runs.clustered import (
     clustered_workbook,
     fits_workbook,
 )
-from kfrc_app.runs.neutral import as_written, neutral
+from kfrc_app.runs.neutral import neutral, neutral_cells
 from kfrc_app.runs.results import membership_table, result_files, to_csv
 from kfrc_app.runs.workbook import CUT, MAX_CHARACTERS, Sheet, write_workbook
 from kfrc_app.tables import InputRows, read_table
@@ -193,17 +196,64 @@ def test_limits_of_a_sheet_are_those_of_excel():
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_marked_as_text_can_be_restored(text):
     assert as_written(neutral(text)) == text
-    assert neutral(text) == text or neutral(text) == f"'{text}"
 
 
 @pytest.mark.parametrize(
-    "text", ["=1", "@SUM(1)", "+1", "-1+2", "\t=1", "\r=1", "'=1", "-", "＝1", "-1-1", "--1", "+-1"]
+    "text",
+    [
+        "=1",
+        "@SUM(1)",
+        "+1",
+        "-1+2",
+        "\tx",
+        "\rx",
+        "'=1",
+        " =1",
+        "\u200b=1",
+        "\ufeff @x",
+        "\u00a0' +1",
+        "\0=1",
+        "-",
+        "＝1",
+        "-1-1",
+        "--1",
+        "+-1",
+    ],
 )
 def test_text_that_could_be_a_formula_is_marked(text):
     assert neutral(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", ["-5", "-0.25", "a=1", "it's", "'tis", "", "1-2", "5"])
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("x;=1+1", "x;'=1+1"),
+        ("x; =1", "x;' =1"),
+        ("a|@b,+c", "a|'@b,'+c"),
+        ("-5; -3", "'-5;' -3"),
+        ("\t=1", "'\t'=1"),
+        ("a\n\u200d=1", "a\n'\u200d=1"),
+        ("x;'=1", "x;''=1"),
+        ("=1;=2", "'=1;'=2"),
+    ],
+)
+def test_no_part_of_a_text_is_a_formula_for_a_program_that_cuts_elsewhere(text, marked):
+    assert neutral(text) == marked
+    assert as_written(marked) == text
+    assert not any(re.match(r"[\s\u200d]*[=+@-]", part) for part in re.split(r"[;,|\t\n]", marked))
+
+
+PIECES = ["=", "-", "'", " ", ";", "\t", "\u200b", "1", "a"]
+
+
+def test_every_short_text_is_marked_alike_by_both_ways_and_restored():
+    texts = ["".join(found) for n in range(5) for found in itertools.product(PIECES, repeat=n)]
+    marked = neutral_cells(pa.array([None, *texts], type=pa.large_string())).to_pylist()
+    assert marked == [None, *map(neutral, texts)]
+    assert [as_written(text) for text in marked[1:]] == texts
+
+
+@pytest.mark.parametrize("text", ["a - b", "x; y", "-5", "-0.25", "a=1", "it's", "'tis", "", "1-2", "5"])
 def test_numbers_and_harmless_text_stay_as_they_are(text):
     assert neutral(text) == text
 
@@ -283,6 +333,21 @@ def test_csv_and_workbook_hold_the_same(facts, tmp_path):
                     assert as_written(cell) == (value or "")
     assert from_csv[1][:4] == ["s0", "1850-01-01", "0.5", "-5"]
     assert from_csv[2][3] == "'=1+1"
+
+
+def test_parts_of_seconds_stay_in_csv_and_workbook(facts):
+    rows = InputRows.all_used([str(k) for k in range(12)])
+    whole = np.datetime64("2024-05-01T10:00:00", "us") + np.arange(12) * np.timedelta64(1, "s")
+    old = np.datetime64("1850-05-01T10:00:00", "us") + np.arange(12) * np.timedelta64(1_500_000, "us")
+    frame = pd.DataFrame({"whole": whole, "half": whole + np.timedelta64(500, "ms"), "fine": whole + 1, "old": old})
+    frame.loc[3, "half"] = pd.NaT
+    found = clustered_table(frame, rows, facts)
+    read = list(csv.reader(io.StringIO(clustered_csv(found).decode())))
+    assert read[1][:3] == ["2024-05-01 10:00:00", "2024-05-01 10:00:00.500", "2024-05-01 10:00:00.000001"]
+    assert read[4][1] == ""
+    page = openpyxl.load_workbook(io.BytesIO(clustered_workbook(found, facts)))["table"]
+    assert page["B2"].value.microsecond == 500_000
+    assert [page["D2"].value, page["D3"].value] == ["1850-05-01 10:00:00", "1850-05-01 10:00:01.500"]
 
 
 def test_headings_that_could_be_formulas_are_marked_in_csv(facts):

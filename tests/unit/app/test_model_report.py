@@ -11,8 +11,7 @@ from sklearn.metrics import pairwise_distances
 
 from kfrc import FCM, FRC, KFRC, KFRCError
 from kfrc.clusterers import _presentation
-from kfrc_app.report import Report, of_model
-from kfrc_app.runs import run
+from kfrc_app.report import Report
 from strategies import CLUSTERERS
 
 IRIS = load_iris(as_frame=True).data.iloc[::3]
@@ -89,7 +88,3 @@ def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(_presentation, "entry_points", lambda **_: (Broken(),))
     with pytest.raises(ImportError, match=r"the package jinja2 is needed for a report: pip install kfrc"):
         FCM(3, random_state=0).fit(IRIS).report(IRIS)
-
-
-def test_refits_see_as_many_rows_as_those_of_the_command_line():
-    assert of_model.MAX_REFIT_ROWS == run.MAX_REFIT_ROWS
