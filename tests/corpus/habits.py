@@ -13,6 +13,19 @@ ENTRIES = [
         notes=("Data taken from the yearbook, 2024",),
     ),
     text(
+        "remark_below_names.csv",
+        "Names and numbers with a remark directly below, which has a comma and a blank behind it as prose has",
+        "name,score\nAnn,5\nBob,6\nCy,7\nDee,9\nData taken from the yearbook, 2024\n",
+        {"name": ["Ann", "Bob", "Cy", "Dee"], "score": [5, 6, 7, 9]},
+        notes=("Data taken from the yearbook, 2024",),
+    ),
+    text(
+        "long_name_spaced.csv",
+        "Names and numbers with a blank behind every comma: the last row has a long name and is a row",
+        "country, score\nCuba, 5.5\nPeru, 6.1\nChile, 7.2\nSaint Vincent and the Grenadines, 3.9\n",
+        {"country": ["Cuba", "Peru", "Chile", "Saint Vincent and the Grenadines"], "score": [5.5, 6.1, 7.2, 3.9]},
+    ),
+    text(
         "remarks_cut_in_two.csv",
         "Two remarks directly below two columns of dates and numbers, with semicolons",
         "Tag;Regen\n01.03.2024;4,5\n02.03.2024;0,5\n13.03.2024;12,0\n14.03.2024;3,2\n"

@@ -175,8 +175,9 @@ def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], 
     apart = last_blank if len(lines) - last_blank <= _LAST_BLOCK and not _has_gaps(sample) else len(lines)
     records = [_fields(line, sample, apart=k > apart) for k, line in enumerate(lines)]
     n_lines = count_remarks(records, sample.width)
-    n_prose = _count_misfits(records[: len(records) - n_lines], sample)
-    for k in range(len(records) - n_lines - n_prose, len(records) - n_lines):
+    n_rows = len(records) - n_lines
+    n_prose = _count_misfits(records[:n_rows], lines[:n_rows], sample)
+    for k in range(n_rows - n_prose, n_rows):
         records[k] = [lines[k]]
     n_lines += n_prose
     if not n_lines or n_lines >= len(records) - 1:
@@ -189,17 +190,24 @@ def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], 
     return kept, [record for record in cut if n_filled(record)], n_blank
 
 
-def _count_misfits(records: list[list[str]], sample: _Sample) -> int:
+def _count_misfits(records: list[list[str]], lines: list[str], sample: _Sample) -> int:
     """How many lines at the end of two columns are prose that a comma cuts in two: they do not fit what stands above.
 
-    Their first cell has several words where the column holds values and nothing else. A single word there, or a remark
-    beside the name of a row, is a row of which something is not known.
+    Either their first cell has several words where the column holds values and nothing else, or it has more, and a
+    blank follows the separator as it does in prose and in no row. A single word, or a remark beside the name of a row,
+    is a row of which something is not known.
     """
     if sample.width != 2:  # in wider tables prose has another number of fields
         return 0
     for count in range(min(_LAST_BLOCK, len(records) - _LEAST_ROWS), 0, -1):
         above = [record for record in records[:-count] if record != sample.records[sample.start]]
-        if len(above) >= _LEAST_ROWS and holds_values(above, 0) and all(map(_is_prose, records[-count:])):
+        if len(above) < _LEAST_ROWS or not all(map(_is_prose, records[-count:])):
+            continue
+        spaced = f"{sample.separator} "
+        if holds_values(above, 0) or (
+            not any(spaced in line for line in lines[:-count])
+            and all(len(line.partition(spaced)[0].split()) > _WORDS and spaced in line for line in lines[-count:])
+        ):
             return count
     return 0
 
