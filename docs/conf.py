@@ -26,6 +26,7 @@ extensions = [
     "api_pages",
     "mathml",
     "repository_links",
+    "scripts_ran",
     "stale_pages",
     "words",
 ]

@@ -2,7 +2,7 @@
 A survey, with blanks and weights
 =================================
 
-A survey asked 180 people about themselves. Columns are of every kind, people left questions open, and some count more
+A survey asked 120 people about themselves. Columns are of every kind, people left questions open, and some count more
 than others because too few of their kind answered. Are there groups of people, what makes them, and who lies between?
 
 The answers are made up here, so that we know what should be found. Put ``pandas.read_csv("yours.csv")`` in their place.
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 rng = np.random.default_rng(0)
-kind = rng.choice(3, 180, p=[0.4, 0.35, 0.25])  # what nobody knows: three kinds of people
+kind = rng.choice(3, 120, p=[0.4, 0.35, 0.25])  # what nobody knows: three kinds of people
 
 
 def answers(levels, shares):
@@ -32,7 +32,7 @@ survey = pd.DataFrame(
         ),
         "lives in": answers(["city", "town", "village"], [[0.7, 0.2, 0.1], [0.4, 0.4, 0.2], [0.1, 0.3, 0.6]]),
         "owns home": answers(["yes", "no"], [[0.1, 0.9], [0.7, 0.3], [0.8, 0.2]]),
-        "shoe size": rng.normal(41, 2.5, 180).round(),
+        "shoe size": rng.normal(41, 2.5, 120).round(),
     }
 )
 survey = survey.mask(rng.random(survey.shape) < 0.08)  # some questions stay open
@@ -104,11 +104,11 @@ pd.concat([memberships, survey], axis=1).iloc[between]
 # Can it be trusted?
 # ------------------
 # Groups are found in anything, so ask. The whole procedure is fitted again on two thirds of the people, several times.
-# Three refits are enough for a page that must be quick; twenty, the default, are better.
+# Two refits are enough for a page that must be quick; twenty, the default, are better.
 
 from kfrc.confidence import assess
 
-trust = assess(model, survey, sample_weight=weights, n_refits=3, random_state=0)
+trust = assess(model, survey, sample_weight=weights, n_refits=2, random_state=0)
 print(f"agreement of the refits with the groups: {trust.partition:.2f} (1 is perfect)")
 print("how much of each group is found again:", trust.clusters.round(2))
 print(f"p-value of 'there is only one group': {trust.existence:.3f}")

@@ -1,6 +1,7 @@
 """The documents and examples: their code runs, prints what they say, and the map names things that exist."""
 
 import ast
+import html
 import importlib
 import inspect
 import os
@@ -77,6 +78,7 @@ def test_code_blocks_run_and_print_what_the_document_says(document, tmp_path):
 def test_the_demo_writes_a_report_and_prints_what_the_readme_shows(tmp_path):
     printed = run_python(["-m", "kfrc_app.cli.main", "demo"], tmp_path)
     assert (tmp_path / "kfrc-demo" / "report.html").stat().st_size > 50_000
+    assert all(line == line.rstrip() for line in printed.splitlines())
     shown = TEXT_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1]
     assert_same_text(printed, shown)
 
@@ -175,28 +177,43 @@ for script, figure in list(zip(sys.argv[1::2], sys.argv[2::2], strict=True)):
     print("=== next block ===", script)
     runpy.run_path(script, run_name="__main__")
 """
+PRINTED = re.compile(r'<div class="sphx-glr-script-out [^>]*><div class="highlight"><pre>(.*?)</pre>', re.DOTALL)
 
 
-def run_scripts(folder, tmp_path):
-    """What each script of a folder prints, by its name; each must draw a picture."""
+@pytest.fixture
+def site_is_current(monkeypatch):
+    """Whether ``make docs`` ran the scripts with this interpreter and this code, so that its pages show the rest."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    return importlib.import_module("scripts_ran").are_current(ROOT / "docs")
+
+
+def results_of(folder, tmp_path, site_is_current):
+    """What each script of a folder prints, by its name; each must draw a picture. None runs that a build just ran."""
     scripts = sorted((ROOT / "examples" / folder).glob("*.py"))
     assert scripts
-    figures = {script: tmp_path / f"{script.stem}.png" for script in scripts}
-    arguments = [str(path) for pair in figures.items() for path in pair]
-    printed = run_python(["-c", RUNNER, *arguments], tmp_path)
+    if site_is_current:
+        site = ROOT / "docs" / "_build" / "html"
+        pages = site / ("tutorials/run" if folder == "tutorials" else folder)
+        figures = {script: site / "_images" / f"sphx_glr_{script.stem}_001.png" for script in scripts}
+        texts = [(pages / f"{script.stem}.html").read_text(encoding="utf-8") for script in scripts]
+        printed = [html.unescape(re.sub("<[^>]*>", "", "\n".join(PRINTED.findall(text)))) for text in texts]
+    else:
+        figures = {script: tmp_path / f"{script.stem}.png" for script in scripts}
+        arguments = [str(path) for pair in figures.items() for path in pair]
+        printed = run_python(["-c", RUNNER, *arguments], tmp_path).split(SEPARATOR)[1:]
     assert not [script.stem for script, figure in figures.items() if figure.stat().st_size < 10_000]
-    return dict(zip([script.stem for script in scripts], printed.split(SEPARATOR)[1:], strict=True))
+    return dict(zip([script.stem for script in scripts], printed, strict=True))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", ["gallery/tasks", "gallery/pictures", "gallery/methods"])
-def test_scripts_of_the_gallery_run_and_draw_a_picture(folder, tmp_path):
-    run_scripts(folder, tmp_path)
+def test_scripts_of_the_gallery_run_and_draw_a_picture(folder, tmp_path, site_is_current):
+    results_of(folder, tmp_path, site_is_current)
 
 
 @pytest.mark.slow
-def test_tutorials_find_what_was_put_into_their_data(tmp_path):
-    printed = run_scripts("tutorials", tmp_path)
+def test_tutorials_find_what_was_put_into_their_data(tmp_path, site_is_current):
+    printed = results_of("tutorials", tmp_path, site_is_current)
 
     def number_after(text, where):
         return float(re.search(re.escape(text) + r" ([\d.]+)", where).group(1))
