@@ -106,8 +106,5 @@ def test_wine_is_still_there(run, tmp_path):
     assert (out / "report.html").exists()
 
 
-def test_as_a_program(run_program, tmp_path):
-    ended = run_program("demo", cwd=tmp_path)
-    assert (tmp_path / "kfrc-demo" / "report.html").exists()
-    assert all(line == line.rstrip() for line in ended.out.splitlines())
-    assert run_program("demo", "beer", cwd=tmp_path, code=2).out == ""
+def test_a_table_that_does_not_exist_is_refused_before_anything_is_printed(run):
+    assert run("demo", "beer", code=2).out == ""
