@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ MAX_REFIT_ROWS = 500
 N_UNSTABLE_ROWS = 10
 """Rows that are listed, those that stay in their cluster least often."""
 
+_ROUNDING = 1e-9  # 5 in 100 are 5
 _LEAST_TOLD = 0.01
 """Share below which tables are told as fewer than one in a hundred."""
 
@@ -25,16 +27,18 @@ STABLE, DOUBTFUL, DISSOLVED = (found.word for found in AGAIN)
 UNTESTED, COLLAPSED, NO_GROUPS = "untested", "collapsed", "no groups"
 
 
-def in_a_hundred(share: float) -> str:
-    """A share of tables, in words.
+def in_a_hundred(share: float, *, at_most: bool = False) -> str:
+    """A share of tables, in words; as a bound, because a p-value counts the table itself among those of one group.
 
     Examples
     --------
     >>> from kfrc_app.facts.confidence import in_a_hundred
-    >>> in_a_hundred(0.017), in_a_hundred(0.002), in_a_hundred(0.43)
-    ('about 2 in 100', 'fewer than 1 in 100', 'about 43 in 100')
+    >>> in_a_hundred(1 / 60, at_most=True), in_a_hundred(0.002), in_a_hundred(0.43)
+    ('at most 2 in 100', 'fewer than 1 in 100', 'about 43 in 100')
     """
-    return f"about {100 * share:.0f} in 100" if share >= _LEAST_TOLD else "fewer than 1 in 100"
+    if share < _LEAST_TOLD:
+        return "fewer than 1 in 100"
+    return f"at most {math.ceil(100 * share - _ROUNDING)} in 100" if at_most else f"about {100 * share:.0f} in 100"
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,8 @@ class Trust:
         if self.existence is None:
             return "Whether there is more than one group was not tested."
         verdict = existence(self.existence)
-        how_many = in_a_hundred(self.existence)
-        known = f"{verdict.capitalize()}: {how_many} tables with a single group look as grouped as this one"
+        how_many = in_a_hundred(self.existence, at_most=self.existence <= CHANCE)
+        known = f"{verdict.capitalize()}: {how_many} tables with a single group look as grouped as this"
         if self.existence <= CHANCE or self.n_clusters == 1:
             return f"{known}."
         cut = f"Treat the {self.n_clusters} {PART}s as a way to cut the data, not as groups that exist"
