@@ -130,6 +130,7 @@ function showDescription(found) {
   chosen.sheet = found.sheet;
   keep();
   say("columns-problem", found.obstacle);
+  say("groups-problem"); // what had to be settled may be settled now
   showColumns(description);
   showKept();
   show("columns");
@@ -191,6 +192,7 @@ function isOpen() {
   const question = openQuestion();
   if (question) {
     say("groups-problem", "Answer the question about the columns first.");
+    say("columns-problem", "Answer this question first."); // where the eyes are led
     question.focus();
     return true;
   }
