@@ -12,7 +12,7 @@ def missing_package(error: ImportError) -> str:
     --------
     >>> from kfrc_app._missing import missing_package
     >>> missing_package(ModuleNotFoundError("no rich", name="rich.console"))
-    "the package rich is needed for this: pip install kfrc"
+    'the package rich is needed for this: pip install kfrc'
     """
     package = (error.name or "").partition(".")[0]
     return f"{f'the package {package}' if package else 'another package'} is needed for this: {INSTALL}"

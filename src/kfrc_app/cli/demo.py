@@ -86,9 +86,11 @@ def demo(
     show_files(out, files)
     console = output()
     again = f"kfrc fit {out / MEMBERS} -c auto -o OUT" if gym else "kfrc fit YOUR.xlsx -c auto -o OUT"
-    console.print(f"Open {out / 'report.html'} in a browser, then try: {again}")
+    whole = not console.is_terminal  # lines of a file are not broken
+    console.print(f"Open {out / 'report.html'} in a browser, then try: {again}", soft_wrap=whole)
     if gym:
-        console.print("(kfrc fit also prints the statistics behind all this, which the report has at its end.)")
+        told = "(kfrc fit also prints the statistics behind all this, which the report has at its end.)"
+        console.print(told, soft_wrap=whole)
 
 
 def _members() -> tuple[Table, bytes]:

@@ -47,7 +47,7 @@ def fixed(value: float | None, digits: int = 3) -> str:
 
 def title(console: Console, text: str) -> None:
     """The first line of all."""
-    console.print(Text(one_line(text), style="bold"))
+    console.print(Text(one_line(text), style="bold"), soft_wrap=not console.is_terminal)
 
 
 def heading(console: Console, text: str) -> None:
