@@ -277,10 +277,10 @@ def _reference(model: Any, X: Any, weights: FloatArray | None) -> _Reference:
         raise ValueError("some rows have no cluster (a negative label): only clusterings of all rows can be assessed")
     memberships = getattr(model, "memberships_", None)
     n_clusters = int(labels.max()) + 1 if memberships is None else memberships.shape[1]
-    return _Reference(labels, n_clusters, _collapsed(model))
+    return _Reference(labels, n_clusters, has_collapsed(model))
 
 
-def _collapsed(model: Any) -> bool:
+def has_collapsed(model: Any) -> bool:
     """Whether a fit found nothing: what its labels say is then the chance of rounding."""
     return getattr(model, "status_", None) == "collapsed"
 
@@ -328,7 +328,7 @@ def _refit(
     except ValueError:
         return _Refit(np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp))
     seen, labels = _placed(model, X, rows, placed, pairwise)
-    labels = np.zeros_like(labels) if _collapsed(model) else labels
+    labels = np.zeros_like(labels) if has_collapsed(model) else labels
     return _Refit(seen, np.unique(labels, return_inverse=True)[1])
 
 

@@ -16,7 +16,7 @@ from kfrc._threads import limiting_threads
 from kfrc._validation import check_positive_int, check_sample_weight
 from kfrc.clusterers import FRC, KFRC, FuzzyClusterer
 from kfrc.clusterers._rows import merge_rows
-from kfrc.confidence import assess, is_pairwise, rows_of
+from kfrc.confidence import assess, has_collapsed, is_pairwise, rows_of
 from kfrc.exceptions import (
     ConstantFeatureWarning,
     LeftOutColumnWarning,
@@ -175,7 +175,7 @@ def indices(
     for number in numbers:
         row = {"stability": np.nan, **no_values()}
         if number in models:
-            row |= geometry.values(partitions[number], collapsed=_collapsed(models[number]))
+            row |= geometry.values(partitions[number], collapsed=has_collapsed(models[number]))
             if n_refits:
                 row["stability"] = assess(
                     models[number],
@@ -191,7 +191,7 @@ def indices(
                     progress(f"refits of {number} clusters")
         for name, value in row.items():
             values.setdefault(name, []).append(value)
-    found = {n: U for n, U in partitions.items() if not _collapsed(models[n])}
+    found = {n: U for n, U in partitions.items() if not has_collapsed(models[n])}
     count, problem = _evidence(base, X, data, weights, numbers, found, as_generator(random_state), pairwise=pairwise)
     if problem:
         failures |= {number: problem for number in numbers if number not in failures}
@@ -245,10 +245,6 @@ def _memberships(model: Any, X: Any, number: int) -> FloatArray:
         return np.asarray(model.predict_proba(X), dtype=np.float64)
     labels = np.asarray(model.labels_ if hasattr(model, "labels_") else model.predict(X))
     return np.eye(number)[labels]
-
-
-def _collapsed(model: Any) -> bool:
-    return getattr(model, "status_", None) == "collapsed"
 
 
 class _table_warnings_once(warnings.catch_warnings):  # noqa: N801 (a context manager, named like the one it extends)

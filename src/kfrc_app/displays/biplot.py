@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from kfrc._eigenpairs import largest_pairs
-from kfrc._numerics import double_center, symmetrize
 from kfrc.clusterers import FuzzyClusterer
-from kfrc.gram import Gram
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display, hide_spines
 from kfrc_app.displays.clusters import add_legend, number_clusters, sample_note, scatter_rows
@@ -18,6 +15,7 @@ from kfrc_app.displays.columns import ShownColumn, chosen_columns
 from kfrc_app.displays.labels import make_room, short_name, spread_labels
 from kfrc_app.facts import summarize
 from kfrc_app.facts.geometry import fitted_gram
+from kfrc_app.facts.plane import principal_coordinates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,9 +28,6 @@ _SHORTEST = 0.1
 
 _MAX_LEVELS = 6
 """Levels of a column that are written, the most frequent ones."""
-
-_NOTHING = 1e-12
-"""Share of the variation along an axis that is nothing but rounding."""
 
 _INK = "0.15"
 
@@ -124,7 +119,8 @@ class BiplotDisplay(Display):
         """
         facts = summarize(model, X, max_points=max_rows)
         found = [] if facts.pairwise else chosen_columns(facts, columns, max_columns, display=cls.__name__)
-        coordinates, explained = principal_coordinates(fitted_gram(model, facts.seen, facts.shown, facts.weights))
+        gram = fitted_gram(model, facts.seen, facts.shown, facts.weights)
+        coordinates, explained = principal_coordinates(gram.columns(range(gram.n_samples)))
         note = sample_note(len(facts.shown), facts.n_rows)
         return cls(coordinates, explained, model.memberships_[facts.shown], found, note).plot(ax, **kwargs)
 
@@ -190,33 +186,6 @@ class BiplotDisplay(Display):
             name = f"{short_name(column.name, 14)}: {short_name(column.levels[k], 14)}"
             texts.append(ax.text(x, y, f"  {name}", color=_INK, size="small", va="center", zorder=7, bbox=_paper()))
         return texts
-
-
-def principal_coordinates(gram: Gram, n_axes: int = 2) -> tuple[FloatArray, FloatArray]:
-    """Leading principal coordinates of rows, and the shares of the variation along them.
-
-    Signs are fixed so that the longest entry of every axis is positive.
-
-    Parameters
-    ----------
-    gram : Gram
-    n_axes : int, default=2
-
-    Returns
-    -------
-    coordinates : ndarray of shape (n_rows, n_axes)
-    shares : ndarray of shape (n_axes,)
-        Of the trace of the centered Gram matrix.
-    """
-    B = symmetrize(double_center(gram.columns(range(gram.n_samples))))
-    values, vectors = largest_pairs(B, min(n_axes, len(B)))
-    values = np.where(values > _NOTHING * max(float(np.trace(B)), 0.0), values, 0.0)
-    coordinates, shares = np.zeros((len(B), n_axes)), np.zeros(n_axes)
-    coordinates[:, : len(values)] = vectors * np.sqrt(values)
-    longest = np.abs(coordinates).argmax(axis=0)
-    coordinates *= np.where(coordinates[longest, np.arange(n_axes)] < 0, -1.0, 1.0)
-    shares[: len(values)] = values / max(float(np.trace(B)), float(values.sum()), np.finfo(float).tiny)
-    return coordinates, shares
 
 
 def _correlations(values: FloatArray, coordinates: FloatArray) -> FloatArray:

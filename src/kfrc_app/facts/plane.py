@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kfrc._eigenpairs import largest_pairs
+from kfrc._numerics import double_center, symmetrize
 from kfrc.typing import FloatArray, IntArray
 from kfrc_app.facts.table import as_numbers
 from kfrc_app.tables import Kind, kind_of
 
 _FAR = 4.0
 """Robust standard deviations at which values are cut: one wild value does not squeeze all others."""
+
+_NOTHING = 1e-12
+"""Share of the variation along an axis that is nothing but rounding."""
 
 _MAX_LEVELS = 30
 """Levels of a column that get an axis of their own, the most frequent ones."""
@@ -89,22 +94,32 @@ def relational_coordinates(matrix: FloatArray, rows: IntArray, *, similarities: 
     >>> np.abs(np.diff(found[:, 0])).round(6), round(explained, 6)
     (array([1., 4.]), 1.0)
     """
-    from scipy.sparse.linalg import eigsh
+    coordinates, shares = principal_coordinates(matrix[np.ix_(rows, rows)] * (1.0 if similarities else -0.5))
+    return coordinates, float(shares.sum())
 
-    B = matrix[np.ix_(rows, rows)] * (1.0 if similarities else -0.5)
-    B = B - B.mean(axis=0)
-    B = B - B.mean(axis=1, keepdims=True)
-    B = 0.5 * (B + B.T)
-    if len(B) < 4:
-        values, vectors = np.linalg.eigh(B)
-    else:
-        values, vectors = eigsh(B, k=2, which="LA", v0=np.linspace(1.0, 2.0, len(B)))
-    order = np.argsort(-values)[:2]
-    lengths = np.sqrt(np.maximum(values[order], 0.0))
-    total = max(float(np.trace(B)), float(lengths @ lengths), 1e-300)
-    coordinates = np.zeros((len(rows), 2))
-    coordinates[:, : len(order)] = _signed(vectors[:, order] * lengths)
-    return coordinates, float(lengths @ lengths) / total
+
+def principal_coordinates(E: FloatArray, n_axes: int = 2) -> tuple[FloatArray, FloatArray]:
+    """Leading principal coordinates of rows, and the shares of the variation along them.
+
+    Parameters
+    ----------
+    E : ndarray of shape (n_rows, n_rows)
+        Kernel values, or dissimilarities times −1/2; it need not be centered.
+    n_axes : int, default=2
+
+    Returns
+    -------
+    coordinates : ndarray of shape (n_rows, n_axes)
+    shares : ndarray of shape (n_axes,)
+        Of the trace of the centered matrix.
+    """
+    B = symmetrize(double_center(E))
+    values, vectors = largest_pairs(B, min(n_axes, len(B)))
+    values = np.where(values > _NOTHING * max(float(np.trace(B)), 0.0), values, 0.0)
+    coordinates, shares = np.zeros((len(B), n_axes)), np.zeros(n_axes)
+    coordinates[:, : len(values)] = _signed(vectors * np.sqrt(values))
+    shares[: len(values)] = values / max(float(np.trace(B)), float(values.sum()), np.finfo(float).tiny)
+    return coordinates, shares
 
 
 def in_unit_square(coordinates: FloatArray) -> FloatArray:
@@ -133,13 +148,14 @@ def _standardized(series: pd.Series[Any]) -> FloatArray:
 
 
 def _principal(Z: FloatArray) -> tuple[FloatArray, float]:
-    gram = Z.T @ Z if Z.shape[1] <= len(Z) else Z @ Z.T
-    values, vectors = np.linalg.eigh(gram)
-    order = np.argsort(-values)[:2]
-    axes = Z @ vectors[:, order] if Z.shape[1] <= len(Z) else vectors[:, order] * np.sqrt(np.maximum(values[order], 0))
+    if Z.shape[1] > len(Z):
+        coordinates, shares = principal_coordinates(Z @ Z.T)
+        return coordinates, float(shares.sum())
+    gram = Z.T @ Z
+    values, vectors = largest_pairs(gram, 2)
     coordinates = np.zeros((len(Z), 2))
-    coordinates[:, : axes.shape[1]] = _signed(axes)
-    return coordinates, float(np.maximum(values[order], 0).sum() / max(float(np.trace(gram)), 1e-300))
+    coordinates[:, : len(values)] = _signed(Z @ vectors)
+    return coordinates, float(np.maximum(values, 0).sum() / max(float(np.trace(gram)), np.finfo(float).tiny))
 
 
 def _signed(axes: FloatArray) -> FloatArray:
