@@ -22,6 +22,11 @@ SHARED = Path(__file__).parents[2] / "shared"
 FULL_ORACLES = os.environ.get("KFRC_FULL_ORACLES", "") == "1"
 
 
+def pytest_make_parametrize_id(config, val, argname):
+    """Bytes get a number, not their content: files hold times, and every process must give a test the same name."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def iris():
     """Iris with columns scaled as in R."""
