@@ -18,6 +18,7 @@ from kfrc_app.tables.levels import MAX_LEVELS
 from kfrc_app.tables.numbers import Marks
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 from kfrc_app.tables.rows import Missing
+from kfrc_app.tables.scales import known_order
 from kfrc_app.tables.survey import Survey, looks_like_label, survey
 from kfrc_app.tables.table import read_bytes, table_of
 from kfrc_app.tables.understanding import kind_of
@@ -251,7 +252,9 @@ class _Shown:
         cells = self.file.encoded(name)
         role, reason = self._role(name)
         series = found.series.get(name)
-        levels = tuple(sorted(cells.levels)) if len(cells.levels) <= MAX_LISTED_LEVELS else ()
+        levels: tuple[str, ...] = ()
+        if len(cells.levels) <= MAX_LISTED_LEVELS:
+            levels = known_order(cells.levels) or tuple(sorted(cells.levels))
         extent = ""
         if series is not None and hasattr(series, "cat"):
             levels = tuple(str(level) for level in series.cat.categories)

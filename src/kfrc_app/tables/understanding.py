@@ -18,6 +18,7 @@ from kfrc_app.tables.dates import PIVOT, NotDates, has_short_years, read_dates
 from kfrc_app.tables.guess import LABEL_NAMES, are_levels, kind_of_numbers, repeat_often
 from kfrc_app.tables.kinds import Kind, Wish, written
 from kfrc_app.tables.numbers import MISSING_WORDS, is_value
+from kfrc_app.tables.scales import known_order
 
 _MAX_TYPED = 20  # levels that are written out in a command
 _TOLD = 6  # columns of a type that are told one by one
@@ -307,7 +308,9 @@ def _guess_text(found: Understanding, name: str, text: NotNumbers | None = None)
     elif named_as_label or (len(cells.levels) > 1 and not are_levels(cells)):
         found.text.append(name)
     else:
-        found.keep(name, levels.of_text(name, cells), guessed=True)
+        order = known_order(cells.levels)
+        series = levels.of_text(name, cells) if order is None else levels.in_order(name, cells, order)
+        found.keep(name, series, guessed=True)
 
 
 def _as_wished(
@@ -336,7 +339,11 @@ def _as_wished(
     if stored is not None and kind_of(stored) is Kind.ORDINAL:
         return stored
     if values is None:
-        raise DataError(_order_question(name, sorted(text_cells(columns, name).levels)))
+        cells = text_cells(columns, name)
+        order = known_order(cells.levels)
+        if order is None:
+            raise DataError(_order_question(name, sorted(cells.levels)))
+        return levels.in_order(name, cells, order)
     return levels.of_numbers(name, values, ordered=True)
 
 

@@ -2,7 +2,6 @@
 
 import { chosen } from "./choices.js";
 import { byId, count, make, show } from "./parts.js";
-import { inOrder } from "./scales.js";
 
 const PAGE = 50; // columns that are listed at a time
 const FILTERED = 12; // from this many columns on they can be searched
@@ -103,7 +102,7 @@ function select(column, place) {
   if (problems[column.name]) element.setAttribute("aria-invalid", "true");
   element.addEventListener("change", () => {
     const choice = { use: element.value };
-    if (choice.use === "ordinal" && column.levels?.length) choice.levels = inOrder(column.levels);
+    if (choice.use === "ordinal" && column.levels?.length) choice.levels = column.levels;
     if (["names", "groups", "weight"].includes(choice.use)) takeAway(choice.use, column.name);
     chosen.columns[column.name] = choice;
     changed(column.name);
