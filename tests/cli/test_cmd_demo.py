@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from documents import ROOT, TEXT_BLOCK, assert_same_text, run_python
 from kfrc import KFRC
 from kfrc_app.cli.demo import MEMBERS, agreement_of_others
 from kfrc_app.demo_table import KINDS, TELLING, as_spreadsheet, make_members
@@ -17,15 +18,16 @@ from kfrc_app.tables import Missing, read_table
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    """The demo, run once without refits: what it printed, and its folder."""
-    from typer.testing import CliRunner
+    """The demo, run once as its readers do: what it printed, and its folder."""
+    folder = tmp_path_factory.mktemp("demo")
+    return run_python(["-m", "kfrc_app.cli.main", "demo"], folder), folder / "kfrc-demo"
 
-    from kfrc_app.cli.main import app
 
-    out = tmp_path_factory.mktemp("demo") / "kfrc-demo"
-    result = CliRunner().invoke(app, ["demo", "--refits", "0", "--out", str(out)])
-    assert result.exit_code == 0, result
-    return result.stdout, out
+def test_the_demo_prints_what_the_readme_shows(shown):
+    printed, out = shown
+    assert (out / "report.html").stat().st_size > 50_000
+    assert [line for line in printed.splitlines() if line != line.rstrip()] == []
+    assert_same_text(printed, TEXT_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1])
 
 
 def test_the_demo_says_that_its_table_is_made_up_and_writes_its_results(shown):
@@ -62,7 +64,7 @@ def test_the_spreadsheet_is_the_table_and_can_be_fitted(shown, run, tmp_path):
     frame = pd.read_excel(out / MEMBERS, engine="openpyxl")
     pd.testing.assert_frame_equal(frame, make_members().data.infer_objects(), check_dtype=False)
     assert as_spreadsheet(make_members().data) == (out / MEMBERS).read_bytes()
-    ended = run("fit", out / MEMBERS, "-c", 3, "-o", tmp_path / "result", "--no-report", "--json")
+    ended = run("fit", out / MEMBERS, "-c", 3, "-o", tmp_path / "result", "--no-report", "--refits", 0, "--json")
     assert ended.document["n_rows"] == 200
 
 
@@ -96,13 +98,13 @@ def test_members_differ_in_the_columns_that_are_said_to_tell():
 
 def test_wine_is_still_there(run, tmp_path):
     out = tmp_path / "kfrc-demo"
-    ended = run("demo", "wine", "--out", out)
+    ended = run("demo", "wine", "--refits", 0, "--out", out)
     for words in ("Wine: 178 rows, 13 columns", "flavanoids", "Largest membership"):
         assert words in ended.out
     assert sorted(path.name for path in out.iterdir()) == sorted(ALL_FILES)
     assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["agreement"]["adjusted_rand"] > 0.7
     assert "--force" in run("demo", "wine", "--out", out, code=1).err
-    run("demo", "wine", "--out", out, "--force")
+    run("demo", "wine", "--refits", 0, "--out", out, "--force")
     assert (out / "report.html").exists()
 
 

@@ -4,52 +4,20 @@ import ast
 import html
 import importlib
 import inspect
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kfrc
 import kfrc.metrics
+from documents import ROOT, assert_same_text, run_python
 
-ROOT = Path(__file__).resolve().parents[2]
 ALL_DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 DOCUMENTS = [path for path in ALL_DOCUMENTS if "```python" in path.read_text(encoding="utf-8")]
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\s*^```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
-TEXT_BLOCK = re.compile(r"^```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?")
 SEPARATOR = "=== next block ==="
-
-
-def run_python(arguments, folder):
-    """A fresh interpreter: classes that a document registers must not reach other tests."""
-    environment = os.environ | {
-        "MPLBACKEND": "Agg",
-        "PYTHONIOENCODING": "utf-8",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }
-    environment.pop("COLUMNS", None)  # documents show output as wide as it is by itself
-    command = [sys.executable, *arguments]
-    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=300)
-    assert run.returncode == 0, run.stderr
-    return run.stdout
-
-
-def assert_same_text(printed, written):
-    """Words must agree exactly and numbers to what a reader would notice; bars follow from the numbers."""
-    printed, written = (text.replace("█", "").split() for text in (printed, written))
-    assert [NUMBER.sub("#", word) for word in printed] == [NUMBER.sub("#", word) for word in written]
-    for a, b in zip(printed, written, strict=True):
-        for got, expected in zip(NUMBER.findall(a), NUMBER.findall(b), strict=True):
-            # A count of rows or iterations may move by a few with the last digits of the arithmetic.
-            tolerance = 0.005 if "." in expected else (0 if int(expected) < 10 else 10)
-            assert float(got) == pytest.approx(float(expected), rel=0.02, abs=tolerance), (a, b)
 
 
 def write_people(path):
@@ -73,15 +41,6 @@ def test_code_blocks_run_and_print_what_the_document_says(document, tmp_path):
     for output, (_, written) in zip(outputs, blocks, strict=True):
         if written:
             assert_same_text(output, written)
-
-
-@pytest.mark.slow
-def test_the_demo_writes_a_report_and_prints_what_the_readme_shows(tmp_path):
-    printed = run_python(["-m", "kfrc_app.cli.main", "demo"], tmp_path)
-    assert (tmp_path / "kfrc-demo" / "report.html").stat().st_size > 50_000
-    assert [line for line in printed.splitlines() if line != line.rstrip()] == []
-    shown = TEXT_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1]
-    assert_same_text(printed, shown)
 
 
 @pytest.mark.slow
