@@ -22,7 +22,9 @@ app: setup
 demo: setup
 	$(BIN)/kfrc demo --force
 
-test: lint types layers docs
+# What needs one core each runs on two, before the tests, which read the built site.
+test: setup
+	$(MAKE) --jobs 2 lint types layers docs
 	$(ONE_THREAD) $(BIN)/python $(PYTEST)
 
 # Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make test`.

@@ -37,7 +37,7 @@ def without_refits(arguments):
     return [words[0], "--refits", "0", *words[1:]] if repeated else words
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run():
     """Run the program in this process."""
     from kfrc_app.cli.main import app

@@ -10,12 +10,20 @@ from kfrc_app.facts import comparison
 from kfrc_app.facts.comparison import methods
 
 
-def test_every_method_appears_once(run, iris_csv):
-    ended = run("compare", iris_csv, "-c", 3)
-    rows = [line.replace(",", "").split() for line in table_of(ended.out)]
+@pytest.fixture(scope="module")
+def of_iris(run, iris_frame, tmp_path_factory):
+    """What is printed of a comparison, and the document of another one of the same table."""
+    path = tmp_path_factory.mktemp("iris") / "iris.csv"
+    iris_frame.to_csv(path, index=False)
+    return run("compare", path, "-c", 3).out, run("compare", path, "-c", 3, "--json").document
+
+
+def test_every_method_appears_once(of_iris):
+    printed, _ = of_iris
+    rows = [line.replace(",", "").split() for line in table_of(printed)]
     for method in [*[method.__name__ for method in methods()], "KMeans", "GaussianMixture"]:
         assert sum(method in row for row in rows) == 1, method
-    assert "ARI" not in ended.out
+    assert "ARI" not in printed
 
 
 def table_of(text):
@@ -25,10 +33,10 @@ def table_of(text):
     return lines[first + 1 : next(k for k, line in enumerate(lines) if "in one row" in line or "U: 0" in line)]
 
 
-def test_methods_that_coincide_stand_in_one_row(run, iris_csv):
-    (row,) = [line for line in table_of(run("compare", iris_csv, "-c", 3).out) if "FCM, FRC" in line]
+def test_methods_that_coincide_stand_in_one_row(of_iris):
+    printed, document = of_iris
+    (row,) = [line for line in table_of(printed) if "FCM, FRC" in line]
     assert row.split()[:4] == ["FCM,", "FRC,", "NERFCM,", "RFCM"]
-    document = run("compare", iris_csv, "-c", 3, "--json").document
     assert ["FCM", "FRC", "NERFCM", "RFCM"] in document["coinciding"]
     assert len(document["methods"]) == len(methods()) + 2
     assert 1 <= len(document["sentences"]) <= 3
@@ -66,8 +74,8 @@ def test_labels_are_used_to_judge(run, iris_csv):
     assert all(result["status"] in ("converged", "done") for result in found.values())
 
 
-def test_without_labels_there_is_no_agreement(run, iris_csv):
-    document = run("compare", iris_csv, "-c", 3, "--json").document
+def test_without_labels_there_is_no_agreement(of_iris):
+    _, document = of_iris
     assert all(result["adjusted_rand"] is None for result in document["methods"])
 
 
@@ -96,4 +104,4 @@ def test_a_collapsed_method_is_shown_as_such(run, collapsing_csv):
 def test_as_a_program(run_program, run, iris_csv):
     assert run_program("compare", iris_csv, "-c", 3, "--json").document["n_rows"] == 150
     assert run("compare", iris_csv, "-c", "x", code=2).out == ""
-    assert run_program("compare", "nothing.csv", "-c", 3, code=1).out == ""
+    assert run("compare", "nothing.csv", "-c", 3, code=1).out == ""

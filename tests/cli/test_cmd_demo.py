@@ -64,7 +64,7 @@ def test_the_spreadsheet_is_the_table_and_can_be_fitted(shown, run, tmp_path):
     frame = pd.read_excel(out / MEMBERS, engine="openpyxl")
     pd.testing.assert_frame_equal(frame, make_members().data.infer_objects(), check_dtype=False)
     assert as_spreadsheet(make_members().data) == (out / MEMBERS).read_bytes()
-    ended = run("fit", out / MEMBERS, "-c", 3, "-o", tmp_path / "result", "--no-report", "--refits", 0, "--json")
+    ended = run("fit", out / MEMBERS, "-c", 3, "-o", tmp_path / "result", "--no-report", "--json")
     assert ended.document["n_rows"] == 200
 
 
@@ -98,13 +98,13 @@ def test_members_differ_in_the_columns_that_are_said_to_tell():
 
 def test_wine_is_still_there(run, tmp_path):
     out = tmp_path / "kfrc-demo"
-    ended = run("demo", "wine", "--refits", 0, "--out", out)
+    ended = run("demo", "wine", "--out", out)
     for words in ("Wine: 178 rows, 13 columns", "flavanoids", "Largest membership"):
         assert words in ended.out
     assert sorted(path.name for path in out.iterdir()) == sorted(ALL_FILES)
     assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["agreement"]["adjusted_rand"] > 0.7
     assert "--force" in run("demo", "wine", "--out", out, code=1).err
-    run("demo", "wine", "--refits", 0, "--out", out, "--force")
+    run("demo", "wine", "--out", out, "--force")
     assert (out / "report.html").exists()
 
 

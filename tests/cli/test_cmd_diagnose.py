@@ -75,9 +75,9 @@ def test_bandwidths_that_cannot_help_are_said_to(run, iris_csv, monkeypatch):
     assert "--max-anisotropy" in run("diagnose", iris_csv, "-c", 3).out
 
 
-def test_as_a_program(run_program, iris_csv):
+def test_as_a_program(run_program, run, iris_csv):
     ended = run_program("diagnose", iris_csv, "-c", 3, "--drop", "species", "--json")
     assert ended.document["advice"][0]["command"] == f"kfrc fit {iris_csv} -c 3 --drop species -o OUT"
     assert ended.err == ""
-    assert run_program("diagnose", iris_csv, code=2).out == ""
-    assert run_program("diagnose", "nothing.csv", "-c", 3, code=1).out == ""
+    assert run("diagnose", iris_csv, code=2).out == ""
+    assert run("diagnose", "nothing.csv", "-c", 3, code=1).out == ""

@@ -96,8 +96,8 @@ def test_new_rows_of_dissimilarities(run, iris_frame, tmp_path, header):
     np.testing.assert_allclose(found.filter(like="cluster_"), expected.filter(like="cluster_"), atol=1e-5)
 
 
-def test_as_a_program(run_program, fitted, iris_csv, tmp_path):
+def test_as_a_program(run_program, run, fitted, iris_csv, tmp_path):
     ended = run_program("predict", fitted[0], "-", stdin=iris_csv.read_text())
     assert len(pd.read_csv(io.StringIO(ended.out))) == 150
-    assert "is not a model file" in run_program("predict", iris_csv, iris_csv, code=1).err
-    assert run_program("predict", fitted[0], code=2).out == ""
+    assert "is not a model file" in run("predict", iris_csv, iris_csv, code=1).err
+    assert run("predict", fitted[0], code=2).out == ""
