@@ -25,7 +25,7 @@ def run_python(arguments, folder):
     }
     environment.pop("COLUMNS", None)  # documents show output as wide as it is by itself
     command = [sys.executable, *arguments]
-    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=300)
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=600)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
