@@ -25,7 +25,7 @@ def quiet_fit(X, **parameters):
 
 @pytest.fixture(scope="module")
 def clean():
-    X = three_groups(1000)
+    X = three_groups(400)
     return X, KFRC(3, random_state=0).fit(X)
 
 
@@ -36,7 +36,7 @@ def test_one_extreme_value_changes_no_cluster_of_the_other_rows(clean, value):
     table.loc[7, "b"] = value
     with pytest.warns(UserWarning, match=r"'b'.*row 7\b"):
         model = KFRC(3, random_state=0).fit(table)
-    others = np.arange(1000) != 7
+    others = np.arange(400) != 7
     assert adjusted_rand_score(without.labels_[others], model.labels_[others]) > 0.99
     np.testing.assert_allclose(model.predict_proba(table), model.memberships_, atol=1e-6)
 
@@ -108,7 +108,7 @@ def test_values_of_any_size_can_be_kept(clean, value, parameters):
     X = X.copy()
     X[7, 1] = value
     model = KFRC(3, random_state=0, **parameters).fit(X)
-    others = np.arange(1000) != 7
+    others = np.arange(400) != 7
     assert np.isfinite(model.memberships_).all()
     assert adjusted_rand_score(without.labels_[others], model.labels_[others]) > 0.98
     np.testing.assert_allclose(model.predict_proba(X), model.memberships_, atol=1e-6)
