@@ -110,7 +110,6 @@ def run_python(folder, *arguments):
     """A fresh interpreter that finds the copy, not the library this test belongs to."""
     environment = os.environ | {
         "PYTHONPATH": str(folder / "src"),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
@@ -118,9 +117,9 @@ def run_python(folder, *arguments):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=900)
 
 
-def run_tests(folder, keywords):
+def run_tests(folder, keywords, profile="stable"):
     """Run the tests that the keywords select; their ids and outcomes."""
-    options = ["-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=short"]
+    options = ["-m", "pytest", "-v", "-p", "no:cacheprovider", "--tb=short", "--hypothesis-profile", profile]
     run = run_python(folder, *options, "-k", keywords, *TESTS)
     outcomes = dict(re.findall(r"^(tests/\S+::.+?) (PASSED|FAILED|ERROR)", run.stdout, re.MULTILINE))
     return run, outcomes
@@ -151,7 +150,7 @@ def test_recipes_keep_the_laws_of_their_families_inside_the_library(tmp_path):
     where = run_python(tmp_path, "-c", "import kfrc; print(kfrc.__file__, kfrc.FuzzyCMeans.__name__)").stdout
     assert where.split() == [str(tmp_path / "src" / "kfrc" / "__init__.py"), "FuzzyCMeans"]
     keywords = " or ".join([recipe.name for recipe in RECIPES] + DRAWING)
-    run, outcomes = run_tests(tmp_path, keywords)
+    run, outcomes = run_tests(tmp_path, keywords, profile="quick")
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr
     for recipe in RECIPES:
         exercised = [test for test in outcomes if recipe.name in test]
