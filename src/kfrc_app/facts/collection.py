@@ -185,6 +185,16 @@ class Facts:
         return cluster_facts(self.model, self.weights)
 
     @cached_property
+    def belonging(self) -> FloatArray:
+        """How much every row counts in what is told of every cluster: one in its own, so that a spreadsheet agrees.
+
+        The clusters of a collapsed fit have no rows of their own: there all rows count in all clusters.
+        """
+        if self.fit.collapsed:
+            return self.model.memberships_
+        return np.equal.outer(self.model.labels_, np.arange(self.n_clusters)).astype(np.float64)
+
+    @cached_property
     def largest_memberships(self) -> LargestMemberships:
         """How many rows have a high, a middle and a low largest membership."""
         return largest_memberships(self.model.memberships_)
@@ -242,7 +252,7 @@ class Facts:
         for name in self.main_columns:
             j = self.positions[name]
             spread = with_levels.get(name) or distribution(
-                self.table.columns[j], self.X[:, j], self.model.memberships_, self.weights
+                self.table.columns[j], self.X[:, j], self.belonging, self.weights
             )
             found += [] if spread is None else [spread]
         return tuple(found)
@@ -322,7 +332,7 @@ class Facts:
             return None
         return cluster_profiles(
             self.X[:, [j for j, _ in measured]],
-            self.model.memberships_,
+            self.belonging,
             [column.name for _, column in measured],
             weights=self.weights,
             columns=[column for _, column in measured],
@@ -335,7 +345,7 @@ class Facts:
             return ()
         return level_shares(
             self.data,
-            self.model.memberships_,
+            self.belonging,
             self.table.columns,
             self.profiled,
             self.weights,

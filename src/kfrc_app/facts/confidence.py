@@ -33,11 +33,13 @@ def in_a_hundred(share: float, *, at_most: bool = False) -> str:
     Examples
     --------
     >>> from kfrc_app.facts.confidence import in_a_hundred
-    >>> in_a_hundred(1 / 60, at_most=True), in_a_hundred(0.002), in_a_hundred(0.43)
-    ('at most 2 in 100', 'fewer than 1 in 100', 'about 43 in 100')
+    >>> in_a_hundred(1 / 60, at_most=True), in_a_hundred(0.002), in_a_hundred(0.43), in_a_hundred(1.0)
+    ('at most 2 in 100', 'fewer than 1 in 100', 'about 43 in 100', 'nearly all')
     """
     if share < _LEAST_TOLD:
         return "fewer than 1 in 100"
+    if share > 1.0 - _LEAST_TOLD:
+        return "nearly all"
     return f"at most {math.ceil(100 * share - _ROUNDING)} in 100" if at_most else f"about {100 * share:.0f} in 100"
 
 
@@ -151,9 +153,9 @@ class Trust:
     def _plain_existence(self) -> str:
         if self.existence is None:
             return "Whether there is more than one group was not tested."
-        verdict = existence(self.existence)
+        verdict = "This is hardly chance" if self.existence <= CHANCE else "No sign of more than one group"
         how_many = in_a_hundred(self.existence, at_most=self.existence <= CHANCE)
-        known = f"{verdict.capitalize()}: {how_many} tables with a single group look as grouped as this"
+        known = f"{verdict}: {how_many} tables with a single group look as grouped as this"
         if self.existence <= CHANCE or self.n_clusters == 1:
             return f"{known}."
         cut = f"Treat the {self.n_clusters} {PART}s as a way to cut the data, not as groups that exist"
@@ -167,11 +169,11 @@ class Trust:
         if self.n_clusters == 1:
             return ""
         rows = f"{self.n_rows:,} of {count(self.n_all_rows, 'row')}"
-        times = count(self.n_found_again, "time") if self.n_found_again else "not once"
-        only = "only " if 0 < self.n_found_again < self.n_refits / 2 else ""
+        only = "only " if self.n_found_again < self.n_refits / 2 else ""
+        came = f"came out {only}{count(self.n_found_again, 'time')}" if self.n_found_again else "never came out"
         return (
             f"The whole analysis was repeated {count(self.n_refits, 'time')}, each time on {rows}: "
-            f"much the same {self.noun}s came out {only}{times}."
+            f"much the same {self.noun}s {came}."
         )
 
     @property

@@ -32,7 +32,7 @@ class Distribution:
     cut : tuple of bool
         Whether values lie below the low end, and above the high one; the outermost bins hold them.
     shares : ndarray of shape (n_clusters, n_bins)
-        Of each group's rows, every row counted by its degree of belonging; zero in an empty group.
+        Of each group's rows; zero in an empty group.
     overall : ndarray of shape (n_bins,)
     median : float
         Of all rows.
@@ -52,7 +52,7 @@ class Distribution:
 
 
 def distribution(
-    column: TableColumn, values: FloatArray, memberships: FloatArray, weights: FloatArray | None = None
+    column: TableColumn, values: FloatArray, belonging: FloatArray, weights: FloatArray | None = None
 ) -> Distribution | None:
     """Spread of one column in every group; None if nothing of it is known.
 
@@ -61,7 +61,8 @@ def distribution(
     column : TableColumn
     values : ndarray of shape (n_samples,)
         NaN where nothing is known.
-    memberships : ndarray of shape (n_samples, n_clusters)
+    belonging : ndarray of shape (n_samples, n_clusters)
+        How much every row counts in every group.
     weights : ndarray of shape (n_samples,), optional
 
     Examples
@@ -73,13 +74,13 @@ def distribution(
     >>> x = np.array([0.0, 1.0, 9.0, 10.0])
     >>> found = distribution(TableColumn("x", Kind.NUMERIC, (), 0, 0.0), x, np.repeat(np.eye(2), 2, axis=0))
     >>> found.medians, found.shares.sum(axis=1)
-    (array([0., 9.]), array([1., 1.]))
+    (array([0.5, 9.5]), array([1., 1.]))
     """
     s = np.ones(len(values)) if weights is None else weights
     known = ~np.isnan(values) & (s > 0)
     if not known.any():
         return None
-    x, s, U = values[known], s[known], memberships[known]
+    x, s, U = values[known], s[known], belonging[known]
     low, high = _ends(x)
     position = np.clip(((x - low) / (high - low) * N_BINS).astype(np.intp), 0, N_BINS - 1)
     mass = np.column_stack([s, U * s[:, None]])

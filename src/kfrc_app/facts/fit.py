@@ -115,9 +115,9 @@ def remarks(model: FuzzyClusterer, importance: Importance | None = None) -> tupl
             found.append(f"{count(n_constant, 'column')} {verb} left out.")
         set_aside = [column.name for column in left_out if column.varies]
         if set_aside:
-            verbs = ("was", "counts") if len(set_aside) == 1 else ("were", "count")
+            verbs = ("was", "it tells") if len(set_aside) == 1 else ("were", "they tell")
             found.append(
-                f"{count(len(set_aside), 'column')} {verbs[0]} set aside by the fit and {verbs[1]} for nothing: "
+                f"{count(len(set_aside), 'column')} {verbs[0]} left out, because {verbs[1]} nothing apart: "
                 f"{shortened(set_aside)}."
             )
         if getattr(model, "one_scale_", False):

@@ -10,9 +10,10 @@ import pandas as pd
 
 from kfrc.typing import FloatArray
 from kfrc_app.facts.profiles import SHORT_NAME, Profiles, Trait, strongest
+from kfrc_app.facts.separation import level_separation
 from kfrc_app.facts.table import TableColumn, as_numbers
 from kfrc_app.facts.text import clean, isolate, percent
-from kfrc_app.facts.verdicts import NOTABLE_DIFFERENCE
+from kfrc_app.facts.verdicts import NOTABLE_DIFFERENCE, NOTABLE_SEPARATION
 from kfrc_app.tables import Kind
 
 BLANK = "(blank)"
@@ -31,13 +32,16 @@ class LevelShares:
     overall : ndarray of shape (n_levels,)
         Share of every level among the rows in which one is known, weights counted.
     shares : ndarray of shape (n_clusters, n_levels)
-        The same in each cluster, with every row counted by its membership; NaN in a cluster that is empty.
+        The same in each cluster; NaN in a cluster that is empty.
+    separations : ndarray of shape (n_clusters, n_levels)
+        Share inside minus share outside.
     """
 
     column: TableColumn
     position: int
     overall: FloatArray
     shares: FloatArray
+    separations: FloatArray
 
     @property
     def lift(self) -> FloatArray:
@@ -67,7 +71,7 @@ class LevelShares:
         """The level that a cluster has most in excess of the others, if by enough to mention."""
         excess = np.nan_to_num(self.excess[cluster])
         level = int(excess.argmax())
-        if excess[level] < NOTABLE_DIFFERENCE:
+        if excess[level] < NOTABLE_DIFFERENCE and self.separations[cluster, level] < NOTABLE_SEPARATION:
             return None
         share = percent(self.shares[cluster, level])
         words = f"{isolate(self.column.name)} {isolate(clean(self.column.levels[level], 40))} ({share})"
@@ -89,7 +93,7 @@ def description(profiles: Profiles | None, levels: Sequence[LevelShares], cluste
 
 def level_shares(
     data: pd.DataFrame,
-    memberships: FloatArray,
+    belonging: FloatArray,
     columns: Sequence[TableColumn],
     positions: Sequence[int],
     weights: FloatArray | None = None,
@@ -102,7 +106,8 @@ def level_shares(
     ----------
     data : DataFrame of shape (n_samples, n_features)
         Typed.
-    memberships : ndarray of shape (n_samples, n_clusters)
+    belonging : ndarray of shape (n_samples, n_clusters)
+        How much every row counts in every cluster.
     columns : sequence of TableColumn
         All columns of the table.
     positions : sequence of int
@@ -122,7 +127,7 @@ def level_shares(
     ([[1.0, 0.0], [0.0, 1.0]], [1.5, 0.0])
     """
     rows = np.ones(len(data)) if weights is None else weights
-    groups = [rows, *(rows * memberships.T)]
+    groups = [rows, *(rows * belonging.T)]
     found = []
     for j in positions:
         column = columns[j]
@@ -135,7 +140,8 @@ def level_shares(
         known = ~np.isnan(codes)
         levels, n_levels = codes[known].astype(np.intp), len(column.levels)
         shares = _shares(np.array([np.bincount(levels, group[known], n_levels) for group in groups]))
-        found.append(LevelShares(column, j, shares[0], shares[1:]))
+        separations = level_separation(codes, n_levels, belonging, weights)
+        found.append(LevelShares(column, j, shares[0], shares[1:], separations))
     return tuple(found)
 
 

@@ -94,7 +94,8 @@ def _columns(shares: Importance | None, noun: str) -> str:
         return ""
     if shares.alike:
         return f"All columns tell the {noun}s apart alike."
-    names = _quoted([column.name for column in shares.used[:_NAMED]])
+    # To name all of them would tell nothing.
+    names = _quoted([column.name for column in shares.used[: min(_NAMED, len(shares.used) - 1)]])
     return f"The {noun}s differ most in {names}."
 
 
@@ -104,9 +105,11 @@ def _quoted(names: Sequence[str]) -> str:
 
 def _degrees(n_rows: int, largest: LargestMemberships, noun: str) -> str:
     """How strongly rows belong to one group; it is a matter of the settings, so that nothing follows from it."""
-    high = f"{largest.n_high:,} of {count(n_rows, 'row')} belong to one {noun} by {100 * HIGH:.0f} % or more"
-    verb = "lies" if largest.n_low == 1 else "lie"
-    low = f"{largest.n_low:,} {verb} between {noun}s (less than {100 * LOW:.0f} % in any)"
+    how_many = {0: "None of", n_rows: "All"}.get(largest.n_high, f"{largest.n_high:,} of")
+    belong = f"belongs to its {noun}" if largest.n_high <= 1 else f"belong to their {noun}s"
+    high = f"{how_many} {count(n_rows, 'row')} {belong} by {100 * HIGH:.0f} % or more"
+    lie = "lies" if largest.n_low == 1 else "lie"
+    low = f"{largest.n_low:,} {lie} between {noun}s (less than {100 * LOW:.0f} % in any)"
     return f"{high}; {low if largest.n_low else f'none lies between {noun}s'}."
 
 

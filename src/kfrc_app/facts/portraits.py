@@ -22,7 +22,6 @@ from kfrc_app.facts.rows import (
     relational_distances,
     two_largest,
 )
-from kfrc_app.facts.separation import level_separation, rank_separation
 from kfrc_app.facts.text import clean
 from kfrc_app.tables import Kind
 
@@ -41,10 +40,10 @@ N_COMPARED = 40
 N_BESIDE = 4
 """Columns beside rows between groups: those that tell the groups apart most."""
 
-UNREMARKABLE_GROUP = "close to the middle of all rows in every column"
+UNREMARKABLE_GROUP = "close to what is typical of all rows in every column"
 """What is said of a group that stands out in nothing."""
 
-_MAX_VALUE = 40
+_MAX_VALUE = 28
 """Letters of a value in a list of rows."""
 
 
@@ -140,23 +139,20 @@ def _typical_values(facts: Facts) -> tuple[IntArray, FloatArray, FloatArray, lis
 
 def _ranked_traits(facts: Facts) -> list[list[Trait]]:
     """In what every group stands out; strongest is the column that alone tells it from all other rows best."""
-    U, weights = facts.model.memberships_, facts.weights
-    nominal = {shares.column.name: shares for shares in facts.levels if shares.column.kind is Kind.NOMINAL}
     strengths: dict[str, FloatArray] = {}
-    used = () if facts.importance is None else facts.importance.used
-    for j in [column.position for column in used[:N_COMPARED]]:
-        name, values = facts.names[j], facts.X[:, j]
-        shares = nominal.get(name)
-        if shares is None:
-            strengths[name] = np.abs(rank_separation(values, U, weights))
-        else:
-            strengths[name] = level_separation(values, len(shares.overall), U, weights).max(axis=1)
+    if facts.profiles is not None and facts.profiles.separations is not None:
+        strengths |= dict(zip(facts.profiles.names, np.abs(facts.profiles.separations).T, strict=True))
+    for shares in facts.levels:
+        if shares.column.kind is Kind.NOMINAL:
+            strengths[shares.column.name] = shares.separations.max(axis=1)
+    used = () if facts.importance is None else facts.importance.used[:N_COMPARED]
+    compared = {column.name for column in used}
     return [
         by_strength(
             [
                 replace(trait, strength=float(strengths[trait.column][i]))
                 for trait in traits(facts.profiles, facts.levels, i)
-                if trait.column in strengths
+                if trait.column in compared
             ]
         )
         for i in range(facts.n_clusters)

@@ -1,4 +1,4 @@
-"""What the clusters look like: membership-weighted medians of columns, and in what each cluster stands out."""
+"""What the clusters look like: medians of columns, and in what each cluster stands out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kfrc.typing import FloatArray
+from kfrc_app.facts.separation import rank_separation
 from kfrc_app.facts.table import TableColumn
 from kfrc_app.facts.text import clean, isolate
 from kfrc_app.facts.verdicts import side
@@ -17,6 +18,9 @@ _MAD_TO_SD = 1.4826
 """Median absolute deviation to standard deviation, for the normal distribution."""
 
 _IQR_TO_SD = 1 / 1.349
+
+_ROUNDING = 1e-12
+"""Relative error of a running sum of weights, which must not push an exact half past its row."""
 
 _OF_DATES = {"high": "late", "low": "early"}
 """What a day is called that is more, or less, than others."""
@@ -63,11 +67,13 @@ class Profiles:
     unit : ndarray of shape (n_features,)
         Robust standard deviation; zero if a column is constant.
     medians : ndarray of shape (n_clusters, n_features)
-        Membership-weighted medians.
+        Of the rows of each cluster, counted by their weights if they have any.
     differences : ndarray of shape (n_clusters, n_features)
         (median − overall) / unit.
     columns : tuple of TableColumn
         How values are shown; empty if all are numbers.
+    separations : ndarray of shape (n_clusters, n_features), optional
+        How often a row of the cluster is above one outside, minus how often it is below.
     """
 
     names: tuple[str, ...]
@@ -76,13 +82,15 @@ class Profiles:
     medians: FloatArray
     differences: FloatArray
     columns: tuple[TableColumn, ...] = ()
+    separations: FloatArray | None = None
 
     def traits(self, cluster: int) -> list[Trait]:
         """In which columns a cluster is high or low; early or late for dates."""
         found = []
         for k, name in enumerate(self.names):
             difference = float(np.nan_to_num(self.differences[cluster, k]))
-            word = side(difference)
+            separation = 0.0 if self.separations is None else float(self.separations[cluster, k])
+            word = side(difference, separation)
             if word:
                 word = _OF_DATES[word] if self.columns and self.columns[k].kind is Kind.DATE else word
                 short = f"{word} {isolate(clean(name, SHORT_NAME))}"
@@ -107,19 +115,20 @@ def strongest(traits: Sequence[Trait], limit: int = 3) -> str:
 
 def cluster_profiles(
     X: FloatArray,
-    memberships: FloatArray,
+    belonging: FloatArray,
     names: Sequence[str],
     *,
     weights: FloatArray | None = None,
     columns: Sequence[TableColumn] = (),
 ) -> Profiles:
-    """Weighted medians of the columns per cluster, and how far they are from the overall medians.
+    """Medians of the columns per cluster, and how far they are from the overall medians.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         NaN where nothing is known; such rows do not count in that column.
-    memberships : ndarray of shape (n_samples, n_clusters)
+    belonging : ndarray of shape (n_samples, n_clusters)
+        How much every row counts in every cluster.
     names : sequence of str
         Of the columns.
     weights : ndarray of shape (n_samples,), optional
@@ -133,14 +142,15 @@ def cluster_profiles(
         s = np.ones(len(X)) if weights is None else weights
         overall = weighted_medians(X, s[:, None])[0]
         unit = _weighted_scale(X, s, overall)
-    mass = memberships if weights is None else memberships * weights[:, None]
+    mass = belonging if weights is None else belonging * weights[:, None]
     medians = weighted_medians(X, mass)
     differences = np.where(unit > 0, (medians - overall) / np.where(unit > 0, unit, 1.0), 0.0)
-    return Profiles(tuple(names), overall, unit, medians, differences, tuple(columns))
+    separations = np.array([rank_separation(X[:, j], belonging, weights) for j in range(X.shape[1])]).T
+    return Profiles(tuple(names), overall, unit, medians, differences, tuple(columns), separations)
 
 
 def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
-    """Smallest value whose weight from below reaches half of the total, per column of X and of weights.
+    """The usual median, with weights, per column of X and of weights; of an even number the mean of the middle two.
 
     Parameters
     ----------
@@ -167,6 +177,9 @@ def weighted_medians(X: FloatArray, weights: FloatArray) -> FloatArray:
 def weighted_quantiles(x: FloatArray, weights: FloatArray, shares: Sequence[float]) -> FloatArray:
     """Smallest value whose weight from below reaches a share of the total, per column of weights.
 
+    Where it is reached exactly, the mean with the next value: a median is then the one that everybody knows, and a row
+    of weight two counts as two rows.
+
     Parameters
     ----------
     x : ndarray of shape (n_samples,)
@@ -183,7 +196,7 @@ def weighted_quantiles(x: FloatArray, weights: FloatArray, shares: Sequence[floa
     >>> import numpy as np
     >>> from kfrc_app.facts.profiles import weighted_quantiles
     >>> weighted_quantiles(np.array([4.0, 1.0, 2.0, 3.0]), np.ones((4, 1)), (0.25, 0.5, 0.75))
-    array([[1., 2., 3.]])
+    array([[1.5, 2.5, 3.5]])
     """
     found = np.full((weights.shape[1], len(shares)), np.nan)
     known = np.flatnonzero(~np.isnan(x))
@@ -193,9 +206,9 @@ def weighted_quantiles(x: FloatArray, weights: FloatArray, shares: Sequence[floa
     below = np.cumsum(weights[order], axis=0)
     totals = below[-1]
     for k, share in enumerate(shares):
-        # Rounding of the running sum must not push an exact half past its row.
-        reached = below >= share * totals * (1.0 - 1e-12)
-        found[:, k] = np.where(totals > 0, x[order[reached.argmax(axis=0)]], np.nan)
+        first = (below >= share * totals * (1.0 - _ROUNDING)).argmax(axis=0)
+        after = (below > share * totals * (1.0 + _ROUNDING)).argmax(axis=0)
+        found[:, k] = np.where(totals > 0, 0.5 * (x[order[first]] + x[order[after]]), np.nan)
     return found
 
 

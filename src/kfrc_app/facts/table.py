@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,11 +49,21 @@ class TableColumn:
         if value is None or np.isnan(value):
             return DASH
         if self.levels:
-            return clean(self.levels[round(value)])
+            return self._show_level(value)
         if self.kind is Kind.DATE:
             day = np.datetime64(round(value * _MICROSECONDS_PER_DAY), "us")
             return str(np.datetime_as_string(day, unit="h" if self.with_hours else "D")).replace("T", " ")
         return number(value)
+
+    def _show_level(self, value: float) -> str:
+        """The name of a level; between two of them the number in the middle if they are numbers, else both."""
+        low, high = self.levels[math.floor(value)], self.levels[math.ceil(value)]
+        if low == high:
+            return clean(low)
+        try:
+            return number(0.5 * (float(low) + float(high)))
+        except ValueError:
+            return f"{clean(low)} to {clean(high)}"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ from kfrc_app.tables import Kind
 _MAX_LEVEL = 40
 """Characters of a level that are shown."""
 
+_MAX_TYPICAL = 28
+"""Characters of the most frequent level, which stands in narrow columns."""
+
 _MAX_LIFT = 10.0
 """Times the overall share up to which a lift is told with a digit after the point."""
 
@@ -107,11 +110,15 @@ def _modes(shares: LevelShares) -> TypicalColumn:
         if mode is None:
             values.append(TypicalValue(DASH, "", None))
         else:
-            text = f"{level_name(shares, mode)} {percent(shares.shares[i, mode])}"
+            text = f"{_short_name(shares, mode)} {percent(shares.shares[i, mode])}"
             values.append(TypicalValue(text, lift_text(lift[i, mode]), float(excess[i, mode])))
     most = int(shares.overall.argmax())
-    overall = f"{level_name(shares, most)} {percent(shares.overall[most])}"
+    overall = f"{_short_name(shares, most)} {percent(shares.overall[most])}"
     return TypicalColumn(shares.column.name, shares.column.kind, overall, tuple(values))
+
+
+def _short_name(shares: LevelShares, level: int) -> str:
+    return clean(shares.column.levels[level], _MAX_TYPICAL)
 
 
 def level_name(shares: LevelShares, level: int) -> str:

@@ -42,6 +42,11 @@ CHANCE = 0.05
 NOTABLE_DIFFERENCE = 0.5
 """Robust standard deviations from the overall median from which a cluster is called high or low in a column."""
 
+NOTABLE_SEPARATION = 0.5
+"""Somers' D from which a cluster is called high or low all the same: three of four times a row inside is above one
+outside. A large cluster is close to the middle of all rows however far it is from the others, because it is most of
+them. For words: how much more frequent one is inside than outside."""
+
 ALIKE = 1.05
 """Ratio of contributions up to which columns are said to count alike."""
 
@@ -85,8 +90,17 @@ def fuzziness(membership: float, probability: float) -> str:
     return "fuzzier than" if gap < 0 else "crisper than"
 
 
-def side(difference: float) -> str:
-    """Whether a cluster is "high" or "low" in a column, or neither ("")."""
-    if abs(difference) < NOTABLE_DIFFERENCE:
-        return ""
-    return "high" if difference > 0 else "low"
+def side(difference: float, separation: float = 0.0) -> str:
+    """Whether a cluster is "high" or "low" in a column, or neither ("").
+
+    Examples
+    --------
+    >>> from kfrc_app.facts.verdicts import side
+    >>> side(-0.8), side(0.3), side(0.3, 1.0)
+    ('low', '', 'high')
+    """
+    if abs(difference) >= NOTABLE_DIFFERENCE:
+        return "high" if difference > 0 else "low"
+    if abs(separation) >= NOTABLE_SEPARATION:
+        return "high" if separation > 0 else "low"
+    return ""

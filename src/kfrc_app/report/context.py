@@ -33,14 +33,11 @@ from kfrc_app.tables import Kind
 CLUSTERS_BESIDE = 10
 """Clusters whose shares are listed beside those of the columns, at most."""
 
-KIND_WORDS = {Kind.NUMERIC: "number", Kind.ORDINAL: "ordered words", Kind.NOMINAL: "words", Kind.DATE: "date"}
+KIND_WORDS = {Kind.NUMERIC: "number", Kind.ORDINAL: "ordered values", Kind.NOMINAL: "words", Kind.DATE: "date"}
 """What a type of column is called."""
 
 MANY = 5
 """Clusters beyond which tables leave less room for bars."""
-
-PAGE_OF_GROUPS = 3
-"""Groups that fill a printed page with what is said of them, so that the rest begins on the next."""
 
 LISTED_COLUMNS = 20
 """Columns whose shares are listed, the most important ones."""
@@ -69,7 +66,7 @@ def context(facts: Facts) -> dict[str, Any]:
 
 def _first_page(facts: Facts) -> dict[str, Any]:
     told = facts.n_clusters > 1 and not facts.fit.collapsed
-    notes = [clean(note, 1000) for note in (*facts.notes, *facts.remarks)]
+    notes = [_sentence(clean(note, 1000)) for note in (*facts.notes, *facts.remarks)]
     simple = [note for note in notes if is_plain(note)][:_SHOWN_NOTES]
     question = "Is there more than one group?" if facts.n_clusters == 1 else f"Do these {facts.trust.noun}s exist?"
     return {
@@ -77,7 +74,6 @@ def _first_page(facts: Facts) -> dict[str, Any]:
         "question": question,
         "trust": facts.trust,
         "noun": facts.trust.noun,
-        "alone_on_paper": told and not facts.pairwise and facts.n_clusters <= PAGE_OF_GROUPS,
         "told": told,
         "pairwise": facts.pairwise,
         "n_rows": facts.n_rows,
@@ -87,12 +83,18 @@ def _first_page(facts: Facts) -> dict[str, Any]:
         "source": clean(facts.source_name, 300) if facts.source else "",
         "table": facts.table,
         "groups": _groups(facts),
+        "typical_means": _typical_means(facts),
         "numbers_of_groups": _numbers_of_groups(facts.groups),
         "map": map_drawing(facts) if told else None,
         "notes": notes,
         "plain_notes": simple,
         "n_other_notes": len(notes) - len(simple),
     }
+
+
+def _sentence(note: str) -> str:
+    """A note with a full stop at its end."""
+    return note if note.endswith((".", "!", "?", "…")) else f"{note}."
 
 
 def _groups(facts: Facts) -> list[dict[str, Any]]:
@@ -122,6 +124,20 @@ def _groups(facts: Facts) -> list[dict[str, Any]]:
     return found
 
 
+def _typical_means(facts: Facts) -> str:
+    """What the typical values of a group are, as far as it has to be said."""
+    if facts.table is None:
+        return ""
+    kinds = {column.name: column.kind for column in facts.table.columns}
+    nominal = [kinds[name] is Kind.NOMINAL for group in facts.groups for name in group.columns_beside]
+    told = []
+    if not all(nominal):
+        told.append("the middle value (half of the rows have less, half have more)")
+    if any(nominal):
+        told.append("the most frequent word with its share")
+    return f"Typical is {' or '.join(told)}." if told else ""
+
+
 def _numbers_of_groups(groups: tuple[Group, ...]) -> str:
     """Which number stands for which letter: the files have numbers, the page has letters."""
     if len(groups) <= _NUMBERED_GROUPS:
@@ -148,6 +164,7 @@ def _sections(facts: Facts) -> dict[str, Any]:
         "left_out": _left_out(facts),
         "many": facts.n_clusters > MANY,
         "by_cluster": 1 < facts.n_clusters <= CLUSTERS_BESIDE,
+        "each_its_own": 2 < facts.n_clusters <= CLUSTERS_BESIDE,  # two groups have the same shares
         "stands_out": STANDS_OUT,
         "spreads": spread_drawings(facts),
         "profiles": [column for column in facts.typical if column.name in used][:PROFILED_COLUMNS],

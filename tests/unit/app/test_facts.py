@@ -424,7 +424,7 @@ def test_columns_that_are_left_out_are_named_with_the_reason():
     assert "left out, they do not vary: “constant”" in printed
     assert "left out by the fit: “lone”" in printed
     assert "1 column does not vary and was left out." in page
-    assert "1 column was set aside by the fit and counts for nothing: “lone”." in page
+    assert "1 column was left out, because it tells nothing apart: “lone”." in page
     assert [told["left_out"] for told in summary_document(found)["columns"]] == [False, False, True, True]
 
 

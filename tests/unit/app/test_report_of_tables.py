@@ -87,8 +87,8 @@ def test_gaps_and_weights_are_told(facts, page, weights):
     assert f"<dd>{weights.sum():g}</dd>" in page
     columns = text_of(page, "importance")
     assert re.search(r"color words, \d+ % missing", columns)
-    assert "grade ordered words" in columns
-    assert all(f"stands for {cluster.weight:g}" in page for cluster in facts.clusters)
+    assert "grade ordered values" in columns
+    assert all(f"stand for {cluster.weight:g}" in page for cluster in facts.clusters)
 
 
 def test_plain_tables_say_nothing_of_types():
