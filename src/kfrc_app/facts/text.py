@@ -14,6 +14,9 @@ DASH = "–"
 _MAX_NAME = 120
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _LEAST_SHARE = 0.005
+_ROUNDING = 1e-9
+"""By how much the sum of all shares may miss one."""
+
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _TURNING = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
 
@@ -58,16 +61,18 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, on one line; what is there but less than half a percent is not called none.
+    """A share in percent, on one line; what is there but less than half a percent is not called none, nor most all.
 
     Examples
     --------
     >>> from kfrc_app.facts.text import percent
-    >>> [percent(share).split() for share in (0.937, 0.001, 0.0)]
-    [['94', '%'], ['<', '1', '%'], ['0', '%']]
+    >>> [percent(share).split() for share in (0.937, 0.001, 0.0, 0.999)]
+    [['94', '%'], ['<', '1', '%'], ['0', '%'], ['>', '99', '%']]
     """
     if not math.isfinite(share):
         return DASH
+    if 1.0 - _LEAST_SHARE < share < 1.0 - _ROUNDING:
+        return f">{_NO_BREAK}99{_NO_BREAK}%"
     return f"<{_NO_BREAK}1{_NO_BREAK}%" if 0 < share < _LEAST_SHARE else f"{100 * share:.0f}{_NO_BREAK}%"
 
 

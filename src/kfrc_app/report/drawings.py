@@ -69,7 +69,7 @@ def map_drawing(facts: Facts) -> Markup | None:
         mine = (labels == group.label) & ~between
         title = f"{group.letter}: {group.name}, {group.percent}"
         parts.append(
-            Markup('<g stroke="{}" class="dots"><title>{}</title><path d="{}" stroke-width="{:.1f}"/></g>').format(
+            Markup('<g style="--own:{}" class="dots"><title>{}</title><path d="{}" stroke-width="{:.1f}"/></g>').format(
                 color, title, _dots(x[mine], y[mine]), size
             )
         )
@@ -156,7 +156,7 @@ def _strips(spread: Distribution, groups: Sequence[Group], colors: Sequence[str]
         told.append(f"{group.letter} {value}")
         title = f"{group.letter}, {group.name}: half of the rows below {value}"
         parts.append(
-            Markup('<g><title>{}</title><path class="strip" fill="{}" d="M{:.0f} {:.1f}{}V{:.1f}Z"/>').format(
+            Markup('<g><title>{}</title><path class="strip" style="--own:{}" d="M{:.0f} {:.1f}{}V{:.1f}Z"/>').format(
                 title, color, _LEFT, floor, steps, floor
             )
         )
@@ -220,7 +220,8 @@ def _levels(spread: LevelShares, groups: Sequence[Group], colors: Sequence[str])
             )
             parts.append(
                 Markup(
-                    '<rect class="strip" fill="{}" x="{}" y="{}" width="{:.1f}" height="12"><title>{}</title></rect>'
+                    '<rect class="strip" style="--own:{}" x="{}" y="{}" width="{:.1f}" height="12">'
+                    "<title>{}</title></rect>"
                 ).format(color, x, y, length, title)
             )
     if rest:
