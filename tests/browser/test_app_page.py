@@ -183,17 +183,24 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
     page.give_and_wait(table)
     assert page.text("kept-name") == "people.csv"
     assert page.text("kept-size") == "30 rows, 5 columns"
-    assert [page.use(k) for k in range(5)] == ["names", "numeric", "nominal", "nominal", "drop"]
+    assert [page.use(k) for k in range(5)] == ["names", "numeric", "ordinal", "nominal", "drop"]
     assert "remarks" in page["why-4"].text
 
-    page.choose(2, "ordinal")
-    assert page.use(2) == "ordinal"
-    assert browser.switch_to.active_element.get_attribute("id") == "use-2"
+    known = page["column-rows"].find_element("css selector", "details.order summary")
+    assert known.text == "From low to high"
+    known.click()
     order = page["column-rows"].find_elements("css selector", ".order li span")
     assert [item.text for item in order] == ["low", "medium", "high"]
     page.click("up-2-2")
     page.settle()
     assert [item.text for item in page["column-rows"].find_elements("css selector", ".order li span")][1] == "high"
+    page.choose(2, "nominal")
+    assert not page["column-rows"].find_elements("css selector", ".order")
+    page.choose(2, "ordinal")
+    assert page.use(2) == "ordinal"
+    assert browser.switch_to.active_element.get_attribute("id") == "use-2"
+    page.click("up-2-2")
+    page.settle()
     page.click("down-2-1")
     page.settle()
     page.choose(3, "drop")

@@ -257,8 +257,9 @@ class _Shown:
             levels = known_order(cells.levels) or tuple(sorted(cells.levels))
         extent = ""
         if series is not None and hasattr(series, "cat"):
-            levels = tuple(str(level) for level in series.cat.categories)
-            extent = f"{len(levels)} different values"
+            named = tuple(str(level) for level in series.cat.categories)
+            levels = named if series.cat.ordered else known_order(named) or named
+            extent = f"{len(named)} different values"
         elif series is not None:
             extent = _extent(series)
         return ColumnPreview(

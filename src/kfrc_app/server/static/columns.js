@@ -102,7 +102,7 @@ function select(column, place) {
   if (problems[column.name]) element.setAttribute("aria-invalid", "true");
   element.addEventListener("change", () => {
     const choice = { use: element.value };
-    if (choice.use === "ordinal" && column.levels?.length) choice.levels = column.levels;
+    if (choice.use === "ordinal" && column.levels?.length) choice.levels = [...column.levels];
     if (["names", "groups", "weight"].includes(choice.use)) takeAway(choice.use, column.name);
     chosen.columns[column.name] = choice;
     changed(column.name);
@@ -122,14 +122,19 @@ function takeAway(use, name) {
   }
 }
 
+function levelsOf(column) {
+  return chosen.columns[column.name]?.levels ?? column.levels ?? [];
+}
+
 function isOrdered(column) {
-  return column.use === "ordinal" && chosen.columns[column.name]?.levels?.length > 1;
+  return column.use === "ordinal" && levelsOf(column).length > 1;
 }
 
 function order(column, place) {
-  const levels = chosen.columns[column.name].levels;
+  const levels = [...levelsOf(column)];
   const move = (k, by, id) => {
     levels.splice(k + by, 0, ...levels.splice(k, 1));
+    chosen.columns[column.name] = { use: "ordinal", levels };
     changed(column.name);
     showColumns(described, problems);
     const button = byId(id(k + by));
@@ -145,7 +150,10 @@ function order(column, place) {
     return make("li", {}, make("span", { dir: "auto" }, level),
       button("↑", -1, (n) => `up-${place}-${n}`, k === 0), button("↓", 1, (n) => `down-${place}-${n}`, k === levels.length - 1));
   });
-  return make("div", { className: "order" }, make("p", {}, "From the lowest to the highest:"), make("ol", {}, ...items));
+  const list = make("ol", {}, ...items);
+  if (chosen.columns[column.name]) return make("div", { className: "order" }, make("p", {}, "From the lowest to the highest:"), list);
+  // An order that was known beforehand is told in one line, and can be changed all the same.
+  return make("details", { className: "order" }, make("summary", {}, `From ${levels[0]} to ${levels.at(-1)}`), list);
 }
 
 function showQuestions() {
