@@ -187,7 +187,7 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
     assert "remarks" in page["why-4"].text
 
     known = page["column-rows"].find_element("css selector", "details.order summary")
-    assert known.text == "From low to high"
+    assert known.text == "From “low” to “high”"
     known.click()
     order = page["column-rows"].find_elements("css selector", ".order li span")
     assert [item.text for item in order] == ["low", "medium", "high"]

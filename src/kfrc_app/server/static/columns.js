@@ -153,7 +153,7 @@ function order(column, place) {
   const list = make("ol", {}, ...items);
   if (chosen.columns[column.name]) return make("div", { className: "order" }, make("p", {}, "From the lowest to the highest:"), list);
   // An order that was known beforehand is told in one line, and can be changed all the same.
-  return make("details", { className: "order" }, make("summary", {}, `From ${levels[0]} to ${levels.at(-1)}`), list);
+  return make("details", { className: "order" }, make("summary", {}, `From “${levels[0]}” to “${levels.at(-1)}”`), list);
 }
 
 function showQuestions() {
