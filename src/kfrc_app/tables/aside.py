@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kfrc_app.tables.layout import count_explanations, is_value, n_filled, told_explanations
-from kfrc_app.tables.totals import count_totals, is_called_total
+from kfrc_app.tables.totals import find_totals, is_searched
 
+_NAMING = 3  # columns at the beginning that may name a row
 _LOOKED_AT = 204  # records at the top that tell whether the first of them are units
 
 
@@ -43,11 +44,21 @@ def without_lines_aside(columns: list[Any], header: Sequence[str], notes: list[s
             end -= 1
     if end < n_rows:
         notes.append(f"left out {n_rows - end} blank line(s) at the end")
-    if end > start and is_called_total(_rows(columns, end - 1, 1)[0]):
-        totals, said = count_totals(_rows(columns, start, end - start), len(columns))
-        notes.extend(said)
-        end -= totals
-    return columns if (start, end) == (0, n_rows) else [column.slice(start, end - start) for column in columns]
+    if (start, end) != (0, n_rows):
+        columns = [column.slice(start, end - start) for column in columns]
+    return _without_totals(columns, notes) if end > start else columns
+
+
+def _without_totals(columns: list[Any], notes: list[str]) -> list[Any]:
+    n_rows = len(columns[0])
+    if not is_searched(_rows(columns[:_NAMING], 0, n_rows), _rows(columns, n_rows - 1, 1)[0]):
+        return columns
+    totals, said = find_totals(_rows(columns, 0, n_rows), len(columns))
+    notes.extend(said)
+    if not totals:
+        return columns
+    kept = pa.array([k not in {*totals} for k in range(n_rows)])
+    return [column.filter(kept) for column in columns]
 
 
 def _without_header(columns: list[Any], header: Sequence[str], notes: list[str]) -> list[Any]:

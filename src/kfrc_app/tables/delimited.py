@@ -20,6 +20,8 @@ from pyarrow import csv as arrow_csv
 from kfrc_app.tables.aside import without_lines_aside
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, quoted, refuse_repeated
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
+from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, names_rows
+from kfrc_app.tables.layout import told
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
@@ -174,6 +176,7 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
             )
         if records.named_rows:
             _refuse_doubtful_row_names(records, dialect, marks)
+        records = _with_second_line(records, notes)
         names, columns = _names(records), without_lines_aside(records.columns, records.first, notes)
         nameless = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if name and not field]
         if nameless:
@@ -364,6 +367,22 @@ def _names(records: Records) -> list[str]:
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
     refuse_repeated(names)
     return names
+
+
+def _with_second_line(records: Records, notes: list[str]) -> Records:
+    """Names of columns that go on in the first line below them belong to the header."""
+    header = [" ".join(name.split()) for name in records.first]
+    if records.named_rows or len(header) != len(records.columns) or all(header):
+        return records
+    rows = list(zip(*(column.slice(0, 4 * _LOOKED_AT).to_pylist() for column in records.columns), strict=True))
+    if has_second_line(header, rows):
+        notes.append(f"{JOINED}: {told(rows[:1])}")
+        header = join_groups(header, [" ".join(cell.split()) for cell in rows[0]])
+    elif names_rows(header, rows):
+        header[0] = rows[0][0]
+    else:
+        return records
+    return replace(records, first=header, columns=[column.slice(1) for column in records.columns])
 
 
 def _ends(names: list[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, time, timedelta
 from typing import Any
 
@@ -34,12 +34,14 @@ _LOOKED_AT = 200  # rows that tell whether a column holds values
 _LONGEST_VALUE = 60  # characters of a number or a date
 _SHOWN = 3  # cells or lines in a note
 REMARK = re.compile(
-    r"^\W*(?:sources?|notes?|quellen?|anmerkung|hinweis|fuente|nota|remarques?|legende?)\b\W|^[*†‡]|^\(\d+ rows?\)",
+    r"^\W*(?:sources?|notes?|quellen?|anmerkung(?:en)?|hinweise?|fuente|nota|remarques?|legende?|copyright)\b\W|"
+    r"^(?:[*†‡©!]|\(c\))|^\(?\d+ rows?\b",
     re.IGNORECASE,
 )
 """How remarks below a table begin."""
 
 _PROSE = re.compile(r"\S\s\S")
+_WORDS = 3  # of a name at most, if no other has more
 _LONG = 40  # characters of a remark, unlike a name
 _UNIT = re.compile(
     r"[\[(].*[\])]|%|‰|°?[cfk]|[kmcdµμn]?(?:g|m|l|s|w|v|a|hz|pa|j|mol|cal)|h|min|sec|hrs?|d|days?|years?|yrs?|kg/m[2²]|"
@@ -125,6 +127,7 @@ def find_header(rows: Sequence[Row]) -> int:
     if fills[first] < usual:  # such as "author", "Ann" above a table of three
         full = next((k for k in wide if fills[k] >= usual), first)
         below = rows[full + 1 :]
+        below = below[count_explanations(below, len(rows[full])) :]
         values = [j for j, cell in enumerate(rows[full]) if not is_blank(cell) and holds_values(below, j)]
         if _are_names(rows[full]) and (values or fills[full - 1] == 0):
             return full
@@ -134,7 +137,8 @@ def find_header(rows: Sequence[Row]) -> int:
 def _may_be_names(row: Row, fill: int, usual: int) -> bool:
     """Whether a line has about as many cells as most lines have."""
     if usual > _NARROW:
-        return fill >= math.ceil(_WIDE_SHARE * usual)
+        begin = next((j for j, cell in enumerate(row) if not is_blank(cell)), 0)  # several columns may name the rows
+        return fill >= math.ceil(_WIDE_SHARE * usual) or (begin > 0 and fill > 1 and begin + fill == usual == len(row))
     has_corner = len(row) > 1 and is_blank(row[0]) and not is_blank(row[1])  # above the names of rows
     return fill >= usual or (fill == usual - 1 and (has_corner or (fill > 1 and _are_names(row))))
 
@@ -152,7 +156,8 @@ def _are_names(row: Row) -> bool:
 def count_explanations(rows: Sequence[Row], width: int) -> int:
     """How many lines below the names hold no data but units, questions or codes.
 
-    They hold text in columns that have nothing but values further down: in two such columns or more, or units.
+    They hold text in columns that have nothing but values further down: in two such columns or more, or units; or in
+    one, beside text that is not among the levels that repeat in another.
 
     Parameters
     ----------
@@ -175,9 +180,27 @@ def count_explanations(rows: Sequence[Row], width: int) -> int:
     for count in range(most, 0, -1):
         below = rows[count : count + _LOOKED_AT]
         measured = [j for j in range(width) if holds_values(below, j)]
-        if all(_explains(row, measured) for row in rows[:count]):
+        levels = {j: _levels(below, j) for j in range(width)} if len(measured) == 1 else {}
+        if all(_explains(row, measured) or _is_no_row(row, measured, levels) for row in rows[:count]):
             return count
     return 0
+
+
+def _levels(rows: Sequence[Row], j: int) -> set[str]:
+    """What stands in a column, if it repeats as levels do: twice each on average."""
+    cells = [str(row[j]).strip() for row in rows if j < len(row) and not is_blank(row[j])]
+    return {*cells} if 2 * len({*cells}) <= len(cells) else set()
+
+
+def _is_no_row(row: Row, measured: Sequence[int], levels: Mapping[int, set[str]]) -> bool:
+    """Whether a line differs from all rows below it: text above values, and in every column that has levels another."""
+    cells = {j: str(cell).strip() for j, cell in enumerate(row) if not is_blank(cell)}
+    named = [j for j in cells if levels.get(j)]
+    return (
+        bool(named)
+        and all(j in cells and is_name(cells[j]) for j in measured)
+        and all(cells[j] not in levels[j] for j in named)
+    )
 
 
 def holds_values(rows: Sequence[Row], j: int) -> bool:
@@ -197,8 +220,8 @@ def _explains(row: Row, measured: Sequence[int]) -> bool:
 def count_remarks(rows: Sequence[Row], width: int) -> int:
     """How many lines at the end are remarks below the table, the blank lines before them included.
 
-    A remark is a single cell of text after a blank line, or below a table of three columns or more if it begins as
-    remarks do, or is longer than any name above it.
+    A remark is a single cell of text after a blank line, one that begins as remarks do, or one with a colon that no
+    name above it has. Below a table of three columns or more it may also be longer than any name above it.
 
     Examples
     --------
@@ -216,14 +239,21 @@ def _is_remark(rows: Sequence[Row], k: int, width: int) -> bool:
     cells = [cell for cell in rows[k] if not is_blank(cell)]
     if len(cells) != 1 or width < 2 or not is_name(cells[0]):
         return False
-    if _is_apart(rows, k) or (width >= _NARROW and REMARK.search(cells[0])):
+    text = cells[0].strip()
+    if _is_apart(rows, k) or REMARK.search(text):
         return True
-    if width < _NARROW or not _PROSE.search(cells[0]):
+    if not _PROSE.search(text):
         return False
     # A row of which only a name is known looks the same; but names are not that long, and rows are whole lines.
     j = next(j for j, cell in enumerate(rows[k]) if not is_blank(cell))
-    longest = max((len(str(row[j])) for row in rows[:k] if j < len(row) and n_filled(row) > 1), default=0)
-    return len(rows[k]) < width or len(cells[0]) > max(_LONG, 2 * longest)
+    names = [str(row[j]) for row in rows[:k] if j < len(row) and n_filled(row) > 1]
+    if len(rows[k]) < width or (names and ": " in text and not any(": " in name for name in names)):
+        return True
+    if width < _NARROW:
+        return False
+    n_words = max((len(name.split()) for name in names), default=0)
+    longest = max(map(len, names), default=0)
+    return len(text.split()) > max(_WORDS, n_words) or len(text) > max(_LONG, 2 * longest)
 
 
 def _is_apart(rows: Sequence[Row], k: int) -> bool:
@@ -259,7 +289,25 @@ def refuse_second_table(rows: Sequence[Row], width: int) -> None:
         if is_blank_row(rows[k - 1]) and n_filled(rows[k]) > 1 and _are_names(rows[k]):
             above = [j for j in range(width) if holds_values(rows[:k][:_LOOKED_AT], j)]
             if sum(j < len(rows[k]) and is_name(rows[k][j]) for j in above) > 1:
-                raise DataError(
-                    f"there seem to be two tables below each other: after a blank line, {told(rows[k : k + 1])} look "
-                    "like names of columns again. Put every table into a sheet or a file of its own"
-                )
+                raise _two_tables("after a blank line, ", rows[k])
+
+
+def refuse_first_table(titles: Sequence[Row], header: Row) -> None:
+    """Stop if what stands above a table is another one: names, and three rows with as many cells that hold values.
+
+    Raises
+    ------
+    DataError
+    """
+    for k, row in enumerate(titles[: -_NARROW or None]):
+        below = titles[k + 1 : k + 1 + _NARROW]
+        same = n_filled(row) >= _NARROW and _are_names(row) and all(n_filled(other) == n_filled(row) for other in below)
+        if same and sum(holds_values(below, j) for j in range(len(row))) > 1:
+            raise _two_tables("below other rows, ", header)
+
+
+def _two_tables(where: str, names: Row) -> DataError:
+    return DataError(
+        f"there seem to be two tables below each other: {where}{told([names])} look like names of columns again. Put "
+        "every table into a sheet or a file of its own"
+    )

@@ -20,6 +20,7 @@ from kfrc_app.tables.layout import (
     n_filled,
     told,
 )
+from kfrc_app.tables.spaced import trim_spaced
 
 _SEPARATORS = ("\t", ";", "|", ",")  # the comma last: between the others it is a mark within numbers
 _SAMPLE_SIZE = 200_000  # characters
@@ -86,7 +87,9 @@ def trim(text: str) -> tuple[str, list[str]]:
     text = _without_rules(text)
     samples = (sample for separator in _SEPARATORS if separator in text for sample in _cut(text, separator))
     best = next((sample for sample in samples if sample.share >= _EVEN_SHARE), None)
-    if best is None or (best.separator == "," and _is_lined_up(text)):
+    if best is None:
+        return trim_spaced(text)
+    if best.separator == "," and _is_lined_up(text):
         return text, []
     notes = []
     titles = [record for record in best.records[: best.start] if n_filled(record)]
@@ -171,9 +174,10 @@ def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], 
     lines = text.rstrip("\n").split("\n")[-_TAIL_LINES:] if len(text) < _SAMPLE_SIZE else _last_lines(text)
     if '"' in "".join(lines[-3:]) and "".join(lines).count('"') % 2:
         return text, [], 0
-    last_blank = max((k for k, line in enumerate(lines) if not line.strip()), default=-1)
-    apart = last_blank if len(lines) - last_blank <= _LAST_BLOCK and not _has_gaps(sample) else len(lines)
-    records = [_fields(line, sample, apart=k > apart) for k, line in enumerate(lines)]
+    last_blank = max((k for k, line in enumerate(lines) if not line.strip(" _")), default=-1)
+    is_end = 0 <= last_blank and len(lines) - last_blank <= _LAST_BLOCK
+    apart = last_blank if is_end and not _has_gaps(sample) else len(lines)
+    records = [_fields(line.strip("_"), sample, apart=k > apart) for k, line in enumerate(lines)]
     n_lines = count_remarks(records, sample.width)
     n_rows = len(records) - n_lines
     n_prose = _count_misfits(records[:n_rows], lines[:n_rows], sample)
@@ -242,5 +246,6 @@ def _fields(line: str, sample: _Sample, *, apart: bool) -> list[str]:
     rows = [record for record in sample.records[sample.start :] if len(record) > 1 and record != fields]
     longest = max((len(record[0]) for record in rows), default=0)
     n_words = len(fields[0].split())
-    speaks = n_words >= _WORDS if apart else n_words > _WORDS and len(fields[0]) > 2 * longest
+    may_be_row = sample.width == len(fields) == 2  # a name and a value
+    speaks = n_words >= _WORDS if apart else n_words > _WORDS and len(fields[0]) > 2 * longest and not may_be_row
     return [line.rstrip(sample.separator)] if differs or speaks or REMARK.search(line) else fields

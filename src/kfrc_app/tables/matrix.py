@@ -107,7 +107,7 @@ def _find(content: bytes, marks: Marks, sheet: str | None) -> _Found:
 
 def _in_sheet(sheet: Sheet, marks: Marks) -> _Found:
     """The same for cells of a spreadsheet; lines above the matrix are left out."""
-    rows = without_blank_columns(sheet.rows)
+    rows = without_blank_columns(sheet.rows, [])
     rows = rows[find_header(rows) :]
     has_header = _is_header([cell_text(cell) for cell in rows[0]], len(rows[0]), len(rows))
     cells = rows[1:] if has_header else rows

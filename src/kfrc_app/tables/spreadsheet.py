@@ -14,6 +14,7 @@ from kfrc_app._letters import letters
 from kfrc_app.tables.cells import CellColumns, cell_text, collect_cells
 from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, quoted, refuse_repeated
 from kfrc_app.tables.foreign import PROTECTED
+from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, names_rows
 from kfrc_app.tables.layout import (
     SEARCHED,
     Row,
@@ -24,18 +25,20 @@ from kfrc_app.tables.layout import (
     is_blank_row,
     is_value,
     n_filled,
+    refuse_first_table,
     refuse_second_table,
     told,
     told_explanations,
 )
 from kfrc_app.tables.numbers import MISSING, Marks
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
-from kfrc_app.tables.totals import count_totals
+from kfrc_app.tables.totals import find_totals
 from kfrc_app.tables.workbook import SheetFacts, inspect_workbook
 
 TRUTHS = ("FALSE", "TRUE")
 """What spreadsheets call truth values."""
 
+_LOOKED_AT = 200  # rows that tell whether a line belongs to the names
 Grid = list[list[Any]]
 
 
@@ -192,8 +195,11 @@ def _cells(workbook: Any, name: str) -> Grid:
     return rows[first:]
 
 
-def without_blank_columns(rows: Grid) -> Grid:
-    """Cells without the columns in which there is nothing.
+def without_blank_columns(rows: Grid, notes: list[str]) -> Grid:
+    """Cells without the columns in which there is nothing, and without what stands beside the table.
+
+    Behind a blank column, cells that have no names in the line of the names are calculations or remarks. A block of
+    named columns belongs to the table, with a note.
 
     Raises
     ------
@@ -212,7 +218,20 @@ def without_blank_columns(rows: Grid) -> Grid:
             "there seem to be two tables beside each other, with a blank column between them: put every table into a "
             "sheet of its own"
         )
-    return [[row[j] for block in blocks for j in block] for row in rows]
+    header = rows[find_header([[row[j] for block in blocks for j in block] for row in rows[: 2 * SEARCHED]])]
+    table, beside = blocks[:1], blocks[:0]
+    for block in blocks[1:]:
+        (table if n_filled([header[j] for j in block]) else beside).append(block)
+    if n_filled([header[j] for block in table for j in block]) < 2:
+        table, beside = blocks, []
+    if beside:
+        cells = [[row[j] for block in beside for j in block] for row in rows]
+        notes.append(f"left out cells beside the table, behind a blank column: {told(cells)}")
+    tables = [block for block in table if n_filled([header[j] for j in block]) > 1]
+    if len(tables) > 1:
+        ends = [cell_text(next(header[j] for j in block if not is_blank(header[j])), TRUTHS) for block in tables[1:]]
+        notes.append(f"a blank column stands before {quoted(ends)}: if another table begins there, move it to a sheet")
+    return [[row[j] for block in table for j in block] for row in rows]
 
 
 def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
@@ -232,10 +251,12 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
     DataError
         If there are no rows, names repeat, or a second table follows.
     """
-    rows, notes = without_blank_columns(sheet.rows), list(sheet.notes)
+    notes = list(sheet.notes)
+    rows = without_blank_columns(sheet.rows, notes)
     start = find_header(rows[: 2 * SEARCHED])
     titles = [row for row in rows[:start] if n_filled(row)]
     if titles:
+        refuse_first_table(titles, rows[start])
         notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
     rows = rows[start:]
     width = max(map(len, rows), default=0)
@@ -250,7 +271,9 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
                 f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
                 "if it is data, put a line of names above it"
             )
-        names, rows = _names(rows[0], titles[-1:], notes), rows[1:]
+        header, rows = [" ".join(cell_text(cell, TRUTHS).split()) for cell in rows[0]], rows[1:]
+        header, rows = with_second_line(header, rows, notes)
+        names = _names(header, titles[-1:], notes)
     rows = _without_surroundings(rows, width, notes)
     if not rows:
         raise DataError("the sheet has names of columns but no rows")
@@ -273,11 +296,11 @@ def _without_surroundings(rows: Grid, width: int, notes: list[str]) -> Grid:
         notes.append(f"left out {counted(below, 'line')} below the table: {told(below)}")
     refuse_second_table(rows, width)
     filled = [row for row in rows if not is_blank_row(row)]
-    totals, said = count_totals(filled, width)
+    totals, said = find_totals(filled, width) if filled else ([], [])
     notes.extend(said)
     if len(filled) < len(rows):
         notes.append(f"left out {len(rows) - len(filled)} blank line(s) within the table")
-    return filled[: len(filled) - totals]
+    return [row for k, row in enumerate(filled) if k not in totals] if totals else filled
 
 
 def _is_data(first: Row) -> bool:
@@ -286,15 +309,21 @@ def _is_data(first: Row) -> bool:
     return not is_blank(first[0]) and bool(known) and all(map(is_value, known))
 
 
-def _names(header: Row, above: Sequence[Row], notes: list[str]) -> list[str]:
+def with_second_line(header: list[str], rows: Grid, notes: list[str]) -> tuple[list[str], Grid]:
+    """Names of columns that go on in the first line below them, and the rows without it."""
+    if has_second_line(header, rows[:_LOOKED_AT]):
+        notes.append(f"{JOINED}: {told(rows[:1])}")
+        return join_groups(header, [" ".join(cell_text(cell, TRUTHS).split()) for cell in rows[0]]), rows[1:]
+    if names_rows(header, rows):
+        return [cell_text(rows[0][0], TRUTHS), *header[1:]], rows[1:]
+    return header, rows
+
+
+def _names(names: list[str], above: Sequence[Row], notes: list[str]) -> list[str]:
     """Names of the columns: with what stands above them where they repeat, and made up where there are none."""
-    names = [" ".join(cell_text(cell, TRUTHS).split()) for cell in header]
     given = [name for name in names if name]
     if len({*given}) < len(given) and above and n_filled(above[0]) > 1:
-        group = ""
-        for j, cell in enumerate(above[0]):
-            group = group if is_blank(cell) else " ".join(cell_text(cell, TRUTHS).split())
-            names[j] = f"{group} {names[j]}".strip() if group else names[j]
+        names = join_groups([" ".join(cell_text(cell, TRUTHS).split()) for cell in above[0]], names)
         notes.append("names of columns repeat, so that each was joined with the one above it")
     nameless = [f"column_{j + 1}" for j, name in enumerate(names) if not name and j]
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
