@@ -121,7 +121,7 @@ def _ending(model: Any, *, collapsed: bool) -> str:
     if U.shape[1] == 1:
         return "All rows are in one group."
     n_clear = int((U.max(axis=1) >= _CLEAR).sum())
-    clear = f"{n_clear:,} of {_count(len(U), 'row')} belong to one group with a membership of {_CLEAR:g} or more."
+    clear = f"{n_clear:,} of {_count(len(U), 'row')} belong to their groups with memberships of {_CLEAR:g} or more."
     if str(model.status_) == "converged":
         return f"The fit came to rest after {steps}. {clear}"
     return f"The fit was stopped after {steps}, before it came to rest: the result may still move. {clear}"
