@@ -66,14 +66,17 @@ def percent(share: float) -> str:
     Examples
     --------
     >>> from kfrc_app.facts.text import percent
-    >>> [percent(share).split() for share in (0.937, 0.001, 0.0, 0.999)]
-    [['94', '%'], ['<', '1', '%'], ['0', '%'], ['>', '99', '%']]
+    >>> [percent(share).split() for share in (0.937, 0.001, 0.0, 0.999, 0.305)]
+    [['94', '%'], ['<', '1', '%'], ['0', '%'], ['>', '99', '%'], ['31', '%']]
     """
     if not math.isfinite(share):
         return DASH
+    if 0 < share < _LEAST_SHARE:
+        return f"<{_NO_BREAK}1{_NO_BREAK}%"
     if 1.0 - _LEAST_SHARE < share < 1.0 - _ROUNDING:
         return f">{_NO_BREAK}99{_NO_BREAK}%"
-    return f"<{_NO_BREAK}1{_NO_BREAK}%" if 0 < share < _LEAST_SHARE else f"{100 * share:.0f}{_NO_BREAK}%"
+    # Halves are rounded up, as spreadsheets do, and not to the next even number.
+    return f"{math.floor(100 * share + 0.5 + _ROUNDING)}{_NO_BREAK}%"
 
 
 def count(n: int, noun: str) -> str:

@@ -159,7 +159,7 @@ def test_unknown_labels_are_no_label():
 
 
 @pytest.mark.parametrize(
-    ("share", "words"), [(0.0001, "fewer than 1 in 100"), (0.01, "about 1 in 100"), (0.995, "about 100 in 100")]
+    ("share", "words"), [(0.0001, "fewer than 1 in 100"), (0.01, "about 1 in 100"), (0.995, "nearly all")]
 )
 def test_shares_of_tables_are_told_in_a_hundred(share, words):
     assert in_a_hundred(share) == words

@@ -64,6 +64,7 @@ def test_printed_pages_break_between_things():
     for name in (".card", ".spread", ".map", "tr"):
         assert name in kept
     assert "#appendix { break-before: page; }" in style
+    assert re.search(r"@bottom-right \{ content: counter\(page\)", style)
     assert "print-color-adjust: exact" in style
     assert re.search(r"nav, .*display: none", style)
 
