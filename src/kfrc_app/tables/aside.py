@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kfrc_app.tables.layout import count_explanations, is_value, n_filled, told_explanations
-from kfrc_app.tables.totals import find_totals, is_searched
+from kfrc_app.tables.layout import count_explanations, is_name, is_value, told_explanations
+from kfrc_app.tables.totals import LONGEST, find_totals, is_searched
 
 _NAMING = 3  # columns at the beginning that may name a row
 _LOOKED_AT = 204  # records at the top that tell whether the first of them are units
@@ -31,33 +31,50 @@ def without_lines_aside(columns: list[Any], header: Sequence[str], notes: list[s
     -------
     list of Arrow arrays of strings
     """
-    columns = _without_header(columns, header, notes)
+    columns = _without_blank_lines(_without_header(columns, header, notes), notes)
     # A line that explains holds no value at all: most tables tell by their first row.
     holds_values = any(is_value(cell) for row in _rows(columns, 0, 1) for cell in row)
     first = [] if holds_values else _rows(columns, 0, _LOOKED_AT)
     start = count_explanations(first, len(columns))
     if start:
         notes.append(told_explanations(first[:start]))
-    end = n_rows = len(columns[0])
-    if len(columns) > 1:
-        while end > start and not n_filled(_rows(columns, end - 1, 1)[0]):
-            end -= 1
-    if end < n_rows:
-        notes.append(f"left out {n_rows - end} blank line(s) at the end")
-    if (start, end) != (0, n_rows):
-        columns = [column.slice(start, end - start) for column in columns]
-    return _without_totals(columns, notes) if end > start else columns
+    columns = [column.slice(start) for column in columns] if start else columns
+    return _without_totals(columns, notes) if len(columns[0]) else columns
 
 
 def _without_totals(columns: list[Any], notes: list[str]) -> list[Any]:
     n_rows = len(columns[0])
-    if not is_searched(_rows(columns[:_NAMING], 0, n_rows), _rows(columns, n_rows - 1, 1)[0]):
+    first = _rows(columns[:_NAMING], 0, n_rows) if n_rows <= LONGEST else []
+    if not is_searched(first, _rows(columns, n_rows - 1, 1)[0]):
         return columns
     totals, said = find_totals(_rows(columns, 0, n_rows), len(columns))
     notes.extend(said)
     if not totals:
         return columns
     kept = pa.array([k not in {*totals} for k in range(n_rows)])
+    return [column.filter(kept) for column in columns]
+
+
+def _without_blank_lines(columns: list[Any], notes: list[str]) -> list[Any]:
+    """Columns without lines that hold nothing but separators: at the end, and between rows that all have a name.
+
+    Elsewhere such a line is a row of which nothing is known, and in a single column a blank is a missing value.
+    """
+    blank = None
+    for column in columns if len(columns) > 1 else ():
+        same = pc.equal(column, "")
+        blank = same if blank is None else pc.and_(blank, same)
+        if not pc.any(blank).as_py():  # in the first column already, as a rule
+            return columns
+    if blank is None:
+        return columns
+    kept = pc.invert(blank)
+    if not all(map(is_name, columns[0].filter(kept).slice(0, _LOOKED_AT).to_pylist())):
+        last = pc.max(pc.indices_nonzero(kept)).as_py()
+        kept = pa.array([k <= (-1 if last is None else last) for k in range(len(kept))])
+    n_blank = len(kept) - (pc.sum(pc.cast(kept, pa.int64())).as_py() or 0)
+    if n_blank:
+        notes.append(f"left out {n_blank} blank line(s)")
     return [column.filter(kept) for column in columns]
 
 

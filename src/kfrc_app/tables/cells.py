@@ -23,7 +23,6 @@ from kfrc_app.tables.levels import LARGEST_EXACT, number_name
 from kfrc_app.tables.numbers import Marks, is_missing, read_numbers
 
 _HOUR = timedelta(hours=1)
-_DAY = timedelta(days=1)
 _LOCAL_DATE = re.compile(r"^\s*\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4})\b")
 """A date as text in the order of some country; a spreadsheet that knew this order would hold a date."""
 
@@ -196,9 +195,9 @@ def collect_cells(
         elif kinds_known == {time}:
             hours.append(name)
             measured[name] = np.array([_hours(c) if isinstance(c, time) else np.nan for c in column])
-        elif kinds_known == {timedelta}:
+        elif kinds_known in ({timedelta}, {time, timedelta}):  # LibreOffice: spans below a day are times
             days.append(name)
-            measured[name] = np.array([c / _DAY if isinstance(c, timedelta) else np.nan for c in column])
+            measured[name] = np.array([_hours(c) / 24 if isinstance(c, (time, timedelta)) else np.nan for c in column])
         elif float in kinds:
             measured[name] = np.array([float(c) if _kind(c) is float else np.nan for c in column])
         if {date, str} <= kinds_known:
@@ -268,7 +267,9 @@ def _kind(cell: Any) -> type | None:
     return date if isinstance(cell, datetime) else type(cell)
 
 
-def _hours(cell: time) -> float:
+def _hours(cell: time | timedelta) -> float:
+    if isinstance(cell, timedelta):
+        return cell / _HOUR
     return timedelta(hours=cell.hour, minutes=cell.minute, seconds=cell.second, microseconds=cell.microsecond) / _HOUR
 
 

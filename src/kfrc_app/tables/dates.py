@@ -25,7 +25,7 @@ _YEAR = r"(?P<year>\d{4}|\d{2})"
 _PARTS = re.compile(rf"^(?P<first>\d{{1,2}})(?P<mark>[-/.])(?P<other>\d{{1,2}})(?P=mark){_YEAR}{_TIME}")
 _NAME = r"(?P<name>[^\W\d_]{3,10})\.?"
 _NAMED = re.compile(
-    rf"^{_WEEKDAY}(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th)?[ -]?(?:de |of )?{_NAME}[ -]?(?:de )?{_YEAR}{_TIME}"
+    rf"^{_WEEKDAY}(?P<day>\d{{1,2}})(?:\.|st|nd|rd|th|er|º)?[ -]?(?:de |of )?{_NAME}[ -]?(?:de )?{_YEAR}{_TIME}"
 )
 _NAMED_FIRST = re.compile(rf"^{_WEEKDAY}{_NAME} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? {_YEAR}{_TIME}")
 _NAMED_MONTH = re.compile(rf"^{_NAME}[ -](?P<year>\d{{4}})$")

@@ -20,7 +20,7 @@ from pyarrow import csv as arrow_csv
 from kfrc_app.tables.aside import without_lines_aside
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, quoted, refuse_repeated
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
-from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, names_rows
+from kfrc_app.tables.headings import JOINED, has_second_line, join_groups
 from kfrc_app.tables.layout import told
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
@@ -178,12 +178,19 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
             _refuse_doubtful_row_names(records, dialect, marks)
         records = _with_second_line(records, notes)
         names, columns = _names(records), without_lines_aside(records.columns, records.first, notes)
-        nameless = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if name and not field]
+        made_up = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if not field.strip()]
+        if len(names) > 1:
+            blank = {name for name in {*made_up, ROW_NAMES} & {*names} if _is_blank(columns[names.index(name)])}
+            columns = [column for name, column in zip(names, columns, strict=True) if name not in blank]
+            names = [name for name in names if name not in blank]
+        nameless = [name for name in made_up[::-1] if name and name in names]
         if nameless:
-            notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless[::-1])}")
-        if names[0] == ROW_NAMES and len(names) > 1 and pc.all(pc.equal(columns[0], "")).as_py():
-            names, columns = names[1:], columns[1:]  # a separator at the start of the lines
+            notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless)}")
     return TextColumns(dict(zip(names, columns, strict=True)), marks, dot_is_decimal(dialect), tuple(notes))
+
+
+def _is_blank(column: Any) -> bool:
+    return bool(pc.all(pc.equal(column, "")).as_py())
 
 
 def dot_is_decimal(dialect: Dialect) -> bool:
@@ -375,13 +382,10 @@ def _with_second_line(records: Records, notes: list[str]) -> Records:
     if records.named_rows or len(header) != len(records.columns) or all(header):
         return records
     rows = list(zip(*(column.slice(0, 4 * _LOOKED_AT).to_pylist() for column in records.columns), strict=True))
-    if has_second_line(header, rows):
-        notes.append(f"{JOINED}: {told(rows[:1])}")
-        header = join_groups(header, [" ".join(cell.split()) for cell in rows[0]])
-    elif names_rows(header, rows):
-        header[0] = rows[0][0]
-    else:
+    if not has_second_line(header, rows):
         return records
+    notes.append(f"{JOINED}: {told(rows[:1])}")
+    header = join_groups(header, [" ".join(cell.split()) for cell in rows[0]])
     return replace(records, first=header, columns=[column.slice(1) for column in records.columns])
 
 

@@ -21,10 +21,14 @@ NO_SEPARATOR = "\x1f"
 _SAMPLE_LINES = 200
 _SAMPLE_SIZE = 200_000  # characters
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_WIDE_SAMPLE = 16  # bytes, of names of columns as a rule
 _MAX_CONTROL_SHARE = 0.01
 _BLANKS = re.compile(r'("[^"]*")|[ \t]+')
 _NO_COLUMNS = (False, False, 0.0, False)
 _ALL_NUMBERS = (True, True, 1.0, True)
+_ESCAPED_QUOTE = re.compile(r'\\"(?=[^\s";|,])')
+"""A quotation mark with a backslash before it, within a field: R and MySQL write it where others write two marks."""
+
 _EXCEL_HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)
 
 
@@ -72,6 +76,8 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
     """
     text, notes = _decode(content)
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip(" \n") + "\n"
+    if _ESCAPED_QUOTE.search(text):
+        text = text.replace('\\"', '""')
     hint = _EXCEL_HINT.match(text)
     if hint and hint[1] in _SEPARATORS:
         if not text[hint.end() :].strip():
@@ -96,12 +102,12 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
 def _decode(content: bytes) -> tuple[str, list[str]]:
     if not content.strip():
         raise DataError("the file is empty")
-    wide = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    wide = _wide(content)
     if b"\x00" in content and not wide:
         raise DataError(_binary_message(content))
     notes = []
     try:
-        text = content.decode("utf-16" if wide else "utf-8-sig")
+        text = content.decode(wide or "utf-8-sig")
     except UnicodeDecodeError:
         text = _decode_bytes(content)
         notes.append("the file is not UTF-8, so it was read as Latin-1: check accented letters in names")
@@ -110,6 +116,17 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
     if not text.strip():
         raise DataError("the file is empty")
     return text, notes
+
+
+def _wide(content: bytes) -> str:
+    """How text of two bytes per letter is stored; blank if it is not. Without a mark at its begin every other is 0."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    first = content[:_WIDE_SAMPLE]
+    for start, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
+        if len(first) > 2 and not any(first[start::2]) and all(first[1 - start :: 2]):
+            return encoding
+    return ""
 
 
 def _decode_bytes(content: bytes) -> str:

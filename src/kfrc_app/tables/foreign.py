@@ -10,6 +10,7 @@ from kfrc_app.tables.columns import DataError
 from kfrc_app.tables.zipped import UNREADABLE, ZIP
 
 _CSV = "save the table as CSV or Excel"
+_RESAVE = "open it in Excel or LibreOffice and save it as .xlsx"
 _BEGINNINGS = (
     (
         (b"$FL2", b"$FL3"),
@@ -25,6 +26,7 @@ _BEGINNINGS = (
     ((b"HEADER RECORD*******LIB",), "a transport file of SAS", "in SAS use proc export with dbms=csv"),
     ((b"X\n\0\0\0", b"A\n2\n", b"A\n3\n"), "an R object", "in R type: write.csv(readRDS('file.rds'), 'table.csv')"),
     ((b"RDX2\n", b"RDX3\n"), "an R workspace", "in R load it, then type: write.csv(NAME, 'table.csv')"),
+    ((b"TABLE\n0,1\n", b"TABLE\r\n0,1\r\n"), "a spreadsheet in an old format", _RESAVE),
     ((b"%PDF",), "a PDF document", f"{_CSV} in the program that made it"),
     ((b"{\\rtf",), "a text document", f"{_CSV} in the program that made it"),
     ((b"SQLite format 3\0",), "a database", "export the table that is meant as CSV"),
@@ -35,6 +37,8 @@ _BEGINNINGS = (
     ((b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "a picture", f"{_CSV} in the program that made it"),
 )
 _OLD_STATA = re.compile(rb"[\x69\x6c-\x73][\x01\x02]\x01\x00")
+_SYLK = re.compile(rb"ID;P[^\n;]*\n(?:P;P|B;[XY]|C;[XY]|F;|O;|NN;N)")
+_PORTABLE = b"SPSSPORT"  # behind tables of letters
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HTML = re.compile(rb"<(?:!doctype html|html|head|body|table|meta|div)\b", re.IGNORECASE)
 _EXCEL_XML = re.compile(rb"progid=.Excel\.Sheet|urn:schemas-microsoft-com:office:spreadsheet")
@@ -64,6 +68,10 @@ def refuse_foreign(content: bytes) -> None:
     for beginnings, kind, advice in _BEGINNINGS:
         if content.startswith(beginnings):
             raise _refusal(kind, advice)
+    if _SYLK.match(content):
+        raise _refusal("a spreadsheet in an old format", _RESAVE)
+    if _PORTABLE in content[:_LOOKED_AT]:
+        raise _refusal("a portable file of SPSS", "in SPSS choose File > Save As > CSV or Excel")
     if _OLD_STATA.match(content):
         raise _refusal("a data file of Stata", "in Stata type: export delimited using table.csv")
     head = content[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -83,13 +91,11 @@ def _refusal(kind: str, advice: str) -> DataError:
 
 def _refuse_markup(head: bytes) -> None:
     if _EXCEL_XML.search(head):
-        raise DataError(
-            "this is a spreadsheet in an old XML format: open it in Excel or LibreOffice and save it as .xlsx"
-        )
+        raise DataError(f"this is a spreadsheet in an old XML format: {_RESAVE}")
+    if b"opendocument" in head:
+        raise DataError(f"this is a flat XML document of LibreOffice: {_RESAVE}")
     if _HTML.search(head):
-        raise DataError(
-            "this is a web page (HTML), whatever its name says: open it in Excel or LibreOffice and save it as .xlsx"
-        )
+        raise DataError(f"this is a web page (HTML), whatever its name says: {_RESAVE}")
     if head.startswith(b"<?xml"):
         raise _refusal("an XML file", _CSV + " in the program that made it")
 

@@ -53,7 +53,8 @@ def has_second_line(header: Sequence[str], rows: Sequence[Row]) -> bool:
     filled = [j for j, cell in enumerate(line) if not is_blank(cell)]
     if 0 not in filled and all(_YEAR.fullmatch(str(line[j]).strip()) for j in filled):
         return True
-    if any(is_value(line[j]) for j in filled):
+    may_go_on = not header[0] or is_blank(line[0]) or str(line[0]).strip() == header[0]
+    if not may_go_on or any(is_value(line[j]) for j in filled):
         return False
     return any(is_name(line[j]) and holds_values(below, j) for j in filled)
 

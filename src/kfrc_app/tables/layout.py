@@ -137,8 +137,9 @@ def find_header(rows: Sequence[Row]) -> int:
 def _may_be_names(row: Row, fill: int, usual: int) -> bool:
     """Whether a line has about as many cells as most lines have."""
     if usual > _NARROW:
-        begin = next((j for j, cell in enumerate(row) if not is_blank(cell)), 0)  # several columns may name the rows
-        return fill >= math.ceil(_WIDE_SHARE * usual) or (begin > 0 and fill > 1 and begin + fill == usual == len(row))
+        begin = next((j for j, cell in enumerate(row) if not is_blank(cell)), 0)
+        has_corner = begin > 0 and fill > 1 and begin + fill == usual == len(row)  # above several columns of names
+        return fill >= math.ceil(_WIDE_SHARE * usual) or (has_corner and _are_names(row))
     has_corner = len(row) > 1 and is_blank(row[0]) and not is_blank(row[1])  # above the names of rows
     return fill >= usual or (fill == usual - 1 and (has_corner or (fill > 1 and _are_names(row))))
 

@@ -93,8 +93,9 @@ def trim(text: str) -> tuple[str, list[str]]:
         return text, []
     notes = []
     titles = [record for record in best.records[: best.start] if n_filled(record)]
-    if titles and _is_start(best):
-        notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
+    if best.start and _is_start(best):
+        if titles:
+            notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
         text = text[best.ends[best.start - 1] :]
     kept, remarks, n_blank = _without_remarks(text, best)
     if n_blank:
@@ -175,7 +176,7 @@ def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], 
     if '"' in "".join(lines[-3:]) and "".join(lines).count('"') % 2:
         return text, [], 0
     last_blank = max((k for k, line in enumerate(lines) if not line.strip(" _")), default=-1)
-    is_end = 0 <= last_blank and len(lines) - last_blank <= _LAST_BLOCK
+    is_end = last_blank >= 0 and len(lines) - last_blank <= _LAST_BLOCK
     apart = last_blank if is_end and not _has_gaps(sample) else len(lines)
     records = [_fields(line.strip("_"), sample, apart=k > apart) for k, line in enumerate(lines)]
     n_lines = count_remarks(records, sample.width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,10 @@ THOUSANDS_MARKS = (",", ".", " ", "'")
 """A space stands for every kind of space, an apostrophe for both of its forms."""
 
 MISSING = (
-    "", "?", ".", "..", "-", ":", "na", "Na", "NA", "N/A", "n/a", "N.A.", "n.a.", "#N/A", "#N/A N/A", "#NA", "<NA>",
-    "nan", "NaN", "NAN", "-nan", "-NaN", "null", "NULL", "None", "missing", "\\N", "1.#IND", "-1.#IND", "1.#QNAN",
-    "-1.#QNAN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#NV", "#WERT!", "#BEZUG!", "#ZAHL!",
-    "#VALEUR!", "#NOMBRE!", "#NOM?",
+    "", "?", ".", "..", "...", "…", "-", "–", "—", "---", ":", "na", "Na", "NA", "N/A", "n/a", "N.A.", "n.a.", "n.d.",
+    "k.A.", "k. A.", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "NAN", "-nan", "-NaN", "null", "NULL", "None",
+    "missing", "\\N", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!",
+    "#NULL!", "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOMBRE!", "#NOM?",
 )  # fmt: skip
 """The usual marks for a missing value."""
 
@@ -96,8 +96,8 @@ class _Reading:
     def pattern(self) -> str:
         """Everything that is a number in this reading.
 
-        Groups have three digits. Only where the mark was given may inner ones have two, as in 12,34,567: elsewhere
-        such a cell could as well be a list.
+        Groups have three digits. Only where the mark was given, or amounts show it, may inner ones have two, as in
+        12,34,567: elsewhere such a cell could as well be a list.
         """
         d = _CLASSES[self.decimal]
         fraction = f"(?:{d}[0-9]*)?"
@@ -139,6 +139,7 @@ def _shows_thousands(mark: str) -> str:
 
 _NUMBER = "|".join(f"(?:{_Reading(mark, _others(mark)).pattern})" for mark in DECIMAL_MARKS)
 _LOOSE = "|".join(f"(?:{_Reading(mark, _others(mark), uneven=True).pattern})" for mark in DECIMAL_MARKS)
+_INDIAN = f"{_SIGN}[1-9][0-9]?(?:,[0-9]{{2}})+,[0-9]{{3}}"
 _DECIMAL = {mark: _shows_decimal(mark) for mark in DECIMAL_MARKS}
 _THOUSANDS = {mark: _shows_thousands(mark) for mark in THOUSANDS_MARKS}
 _DOUBTFUL = {mark: f"{_SIGN}[1-9][0-9]{{0,2}}{_CLASSES[mark]}[0-9]{{3}}$" for mark in DECIMAL_MARKS}
@@ -303,13 +304,25 @@ def _decide(columns: Iterable[_Column], wanted: set[str], marks: Marks, *, dot_i
         return _Reading(marks.decimal, thousands, uneven=marks.thousands is not None)
     # Cells with other marks come first: without them, commas between columns leave nothing to decide.
     numeric = [column for column in columns if column.plain is None and column.n_known and column.fits(_NUMBER)]
-    if dot_is_decimal and not numeric:
+    indian = next((cell for cell in map(_indian_amount, columns) if cell), None)
+    if dot_is_decimal and not numeric and indian is None:
         return _Reading(".", _others("."))
     numeric += [column for column in columns if column.plain is not None]
     evidence = _gather(numeric)
+    if indian is not None:
+        evidence.thousands.setdefault(",", indian)
     if marks.thousands is not None:
         evidence.thousands = {marks.thousands: _Cell("", 0, "")}
-    return _weigh(evidence, numeric, wanted, dot_is_decimal=dot_is_decimal)
+    found = _weigh(evidence, numeric, wanted, dot_is_decimal=dot_is_decimal)
+    return replace(found, uneven=indian is not None and "," in found.thousands)
+
+
+def _indian_amount(column: _Column) -> _Cell | None:
+    """A cell such as 12,34,567.50, if all of its column are amounts: with a currency, or some with a decimal dot."""
+    if column.plain is not None or not column.n_known or column.fits(_NUMBER) or not column.fits(_LOOSE):
+        return None
+    is_amount = bool(column.dressed and column.dressed.sign) or column.first(f"{_INDIAN}[.][0-9]+$") is not None
+    return column.first(f"{_INDIAN}(?:[.][0-9]*)?$") if is_amount else None
 
 
 def _gather(columns: Iterable[_Column]) -> _Evidence:

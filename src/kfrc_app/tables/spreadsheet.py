@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import groupby
 from typing import Any
 
@@ -38,6 +40,7 @@ from kfrc_app.tables.workbook import SheetFacts, inspect_workbook
 TRUTHS = ("FALSE", "TRUE")
 """What spreadsheets call truth values."""
 
+_SPAN = re.compile(r"PT([0-9]+)H([0-9]+)M([0-9]+(?:[.,][0-9]+)?)S")
 _LOOKED_AT = 200  # rows that tell whether a line belongs to the names
 Grid = list[list[Any]]
 
@@ -98,11 +101,12 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
         sheets = [found for found in workbook.sheets_metadata if found.typ == calamine.SheetTypeEnum.WorkSheet]
         if sheet is not None:
             name = _named(sheet, [found.name for found in sheets])
-            return Sheet(name, _cells(workbook, name), tuple(_facts_told(facts.get(name, SheetFacts()))))
+            known = facts.get(name, SheetFacts())
+            return Sheet(name, _cells(workbook, name, known), tuple(_facts_told(known)))
         filled: dict[str, Grid] = {}
         hidden = []
         for found in sheets:
-            rows = _cells(workbook, found.name)
+            rows = _cells(workbook, found.name, facts.get(found.name, SheetFacts()))
             if all(map(is_blank_row, rows)):
                 continue
             if found.visible == calamine.SheetVisibleEnum.Visible:
@@ -183,16 +187,26 @@ def _named(sheet: str, names: Sequence[str]) -> str:
     raise DataError(f"the spreadsheet has no sheet '{sheet}': it has {quoted(names, 10)}")
 
 
-def _cells(workbook: Any, name: str) -> Grid:
+def _cells(workbook: Any, name: str, facts: SheetFacts) -> Grid:
     """Cells of a sheet without blank lines above them; what is merged down a column holds in all its rows."""
     sheet = workbook.get_sheet_by_name(name)
-    rows: Grid = [[cell if cell != "" else None for cell in row] for row in sheet.to_python(skip_empty_area=False)]
-    for (top, left), (bottom, right) in sheet.merged_cell_ranges or ():
-        if top < len(rows) and left == right:  # as names of groups of rows are
+    rows: Grid = [[_cell(cell) for cell in row] for row in sheet.to_python(skip_empty_area=False)]
+    for (top, left), (bottom, right) in (*(sheet.merged_cell_ranges or ()), *facts.merged):
+        if top < len(rows) and left == right < len(rows[top]):  # as names of groups of rows are
             for k in range(top + 1, min(bottom + 1, len(rows))):
                 rows[k][left] = rows[top][left]
     first = next((k for k, row in enumerate(rows) if not is_blank_row(row)), 0)
     return rows[first:]
+
+
+def _cell(cell: Any) -> Any:
+    """A cell; nothing instead of blank text, and a span of a day or more, which LibreOffice writes in letters."""
+    if not isinstance(cell, str):
+        return cell
+    span = _SPAN.fullmatch(cell) if cell.startswith("PT") else None
+    if span is None:
+        return cell or None
+    return timedelta(hours=int(span[1]), minutes=int(span[2]), seconds=float(span[3].replace(",", ".")))
 
 
 def without_blank_columns(rows: Grid, notes: list[str]) -> Grid:
@@ -272,7 +286,8 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
                 "if it is data, put a line of names above it"
             )
         header, rows = [" ".join(cell_text(cell, TRUTHS).split()) for cell in rows[0]], rows[1:]
-        header, rows = with_second_line(header, rows, notes)
+        grouped = any(n_filled(title) > 1 for title in titles[-1:])
+        header, rows = _with_second_line(header, rows, notes, grouped=grouped)
         names = _names(header, titles[-1:], notes)
     rows = _without_surroundings(rows, width, notes)
     if not rows:
@@ -309,12 +324,12 @@ def _is_data(first: Row) -> bool:
     return not is_blank(first[0]) and bool(known) and all(map(is_value, known))
 
 
-def with_second_line(header: list[str], rows: Grid, notes: list[str]) -> tuple[list[str], Grid]:
+def _with_second_line(header: list[str], rows: Grid, notes: list[str], *, grouped: bool) -> tuple[list[str], Grid]:
     """Names of columns that go on in the first line below them, and the rows without it."""
     if has_second_line(header, rows[:_LOOKED_AT]):
         notes.append(f"{JOINED}: {told(rows[:1])}")
         return join_groups(header, [" ".join(cell_text(cell, TRUTHS).split()) for cell in rows[0]]), rows[1:]
-    if names_rows(header, rows):
+    if grouped and names_rows(header, rows):
         return [cell_text(rows[0][0], TRUTHS), *header[1:]], rows[1:]
     return header, rows
 

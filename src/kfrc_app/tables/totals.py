@@ -34,7 +34,7 @@ _MOST = 0.5
 
 _MIN_ROWS = 3  # fewer sum up to each other by chance
 _NAMED = 3  # columns at the beginning that may hold the name of a row
-_LONGEST = 10_000
+LONGEST = 10_000
 """Rows of a table for people, with totals between them; in longer ones only the last rows are looked at."""
 
 
@@ -83,10 +83,8 @@ def find_totals(rows: Sequence[Row], width: int) -> tuple[list[int], list[str]]:
 
 
 def is_searched(first: Sequence[Row], last: Row) -> bool:
-    """Whether rows need to be looked at: by their first cells, and the last row by its own; most tables need not."""
-    return may_be_total(last) or (
-        len(first) <= _LONGEST and (is_blank(last[0]) or any(may_be_total(row) for row in first))
-    )
+    """Whether rows need to be looked at: by their first cells, unless they are many, and the last row by its own."""
+    return may_be_total(last) or (bool(first) and (is_blank(last[0]) or any(map(may_be_total, first))))
 
 
 def may_be_total(row: Row) -> bool:
@@ -95,14 +93,14 @@ def may_be_total(row: Row) -> bool:
 
 
 def _called(rows: Sequence[Row]) -> list[int]:
-    if len(rows) <= _LONGEST:
+    if len(rows) <= LONGEST:
         return [k for k, row in enumerate(rows) if may_be_total(row)]
     first = next((k + 1 for k in range(len(rows) - 1, -1, -1) if not may_be_total(rows[k])), 0)
     return [*range(first, len(rows))]
 
 
 def _ends_nameless(rows: Sequence[Row]) -> bool:
-    if len(rows) > _LONGEST or len(rows[-1]) < 2 or not is_blank(rows[-1][0]):
+    if len(rows) > LONGEST or len(rows[-1]) < 2 or not is_blank(rows[-1][0]):
         return False
     return all(row and is_name(row[0]) for row in rows[:-1])
 

@@ -38,6 +38,8 @@ _PART = re.compile(r"<(?:\w+:)?Relationship\b[^>]*>")
 _ODS_ROW = re.compile(rb"<table:table-row\b([^>]*)>(.*?)</table:table-row>", re.DOTALL)
 _ODS_CELL = re.compile(rb"<table:(?:covered-)?table-cell\b([^>]*)>")
 _ODS_ERROR = b'calcext:value-type="error"'
+_SPANNED = re.compile(rb'number-rows-spanned="((?!1")[0-9]+)"')
+_SPANNED_ACROSS = re.compile(rb'number-columns-spanned="(?!1")')
 _REPEATED = re.compile(rb'number-(?:columns|rows)-repeated="([0-9]+)"')
 
 
@@ -53,11 +55,14 @@ class SheetFacts:
         Formulas whose result is not stored.
     hidden : tuple of int
         Columns that cannot be seen, from 0.
+    merged : tuple of pairs of places
+        The first and the last cell of what is merged down a column, where the reader of cells does not tell.
     """
 
     n_errors: int = 0
     n_without_result: int = 0
     hidden: tuple[int, ...] = ()
+    merged: tuple[tuple[tuple[int, int], tuple[int, int]], ...] = ()
 
 
 def inspect_workbook(content: bytes) -> dict[str, SheetFacts]:
@@ -207,16 +212,20 @@ def _open_document_facts(archive: zipfile.ZipFile) -> dict[str, SheetFacts]:
     for found in re.finditer(rb"<table:table\b([^>]*)>(.*?)</table:table>", content, re.DOTALL):
         name = re.search(rb'table:name="([^"]*)"', found[1])
         n_rows = last = width = 0
+        merged = []
         for row in _ODS_ROW.finditer(found[2]):
             n_rows += _repeats(row[1])
             n_cells = 0
             for cell in _ODS_CELL.finditer(row[2]):
                 n_cells += _repeats(cell[1])
+                span = _SPANNED.search(cell[1])
+                if span and not _SPANNED_ACROSS.search(cell[1]):
+                    merged.append(((n_rows - 1, n_cells - 1), (n_rows + int(span[1]) - 2, n_cells - 1)))
                 if b"office:value-type" in cell[1]:
                     width, last = max(width, n_cells), n_rows
         refuse_many_cells(last, width)
         title = html.unescape(name[1].decode("utf-8", "replace")) if name else ""
-        facts[title] = SheetFacts(found[2].count(_ODS_ERROR))
+        facts[title] = SheetFacts(found[2].count(_ODS_ERROR), merged=tuple(merged))
     return facts
 
 
