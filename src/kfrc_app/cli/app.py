@@ -12,6 +12,8 @@ import typer
 
 from kfrc_app.cli.console import say
 
+_PAUSE = 1.0  # seconds between two looks whether the server is still there
+
 
 def app(
     port: Annotated[
@@ -26,6 +28,7 @@ def app(
 
     It runs on this computer, and no table leaves it. Ctrl-C ends it and removes what was dropped on it.
     """
+    from kfrc_app.server.door import leading_to
     from kfrc_app.server.security import LOOPBACK
     from kfrc_app.server.serve import serving
 
@@ -35,11 +38,14 @@ def app(
         typer.echo(f"The page is at {address.text}")
         typer.echo("Ctrl-C here ends it. Tables and results that are not downloaded are then removed.")
         sys.stdout.flush()
-        if browser and _has_browser():
-            webbrowser.open(address.text)
         with suppress(KeyboardInterrupt):
+            if browser and _has_browser():
+                with leading_to(address.text, address.folder) as path:
+                    webbrowser.open(path.as_uri())
+                    while address.thread.is_alive() and not address.opened.wait(_PAUSE):
+                        pass
             while address.thread.is_alive():
-                address.thread.join(1.0)
+                address.thread.join(_PAUSE)
     typer.echo("The page is closed.")
 
 

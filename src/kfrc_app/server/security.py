@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -82,12 +83,18 @@ class Guard:
         Name of the cookie; one for each port, because cookies of all ports of a computer are mixed.
     hosts : iterable of str
         Names of the server beside those of this computer; with ``"0.0.0.0"`` or ``"::"`` every number is one.
+
+    Attributes
+    ----------
+    opened : Event
+        Set once somebody has opened the address with the token.
     """
 
     def __init__(self, app: ASGIApp, *, known: Secrets, cookie: str, hosts: Iterable[str] = ()) -> None:
         self.app, self.known, self.cookie = app, known, cookie
         self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}  # as `host_name` gives them
         self.any_number = bool({"0.0.0.0", "::"} & self.hosts)
+        self.opened = threading.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -106,6 +113,7 @@ class Guard:
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
                 if by_address and message["status"] == 200:
+                    self.opened.set()
                     headers.append(
                         "set-cookie", f"{self.cookie}={self.known.session}; Path=/; HttpOnly; SameSite=Strict"
                     )

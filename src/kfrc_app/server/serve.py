@@ -44,6 +44,10 @@ class Address:
     host : str
     port : int
     token : str
+    folder : Path
+        Private, and removed with the server.
+    opened : Event
+        Set once somebody has opened the address.
     thread : Thread
         Ends with the server.
     """
@@ -51,6 +55,8 @@ class Address:
     host: str
     port: int
     token: str
+    folder: Path
+    opened: threading.Event
     thread: threading.Thread
 
     @property
@@ -89,7 +95,7 @@ def serving(host: str = LOCAL, port: int = 0, *, parent: Path | None = None) -> 
         with backstage(parent) as pages:
             guarded = Guard(pages.application(), known=known, cookie=f"kfrc_{port}", hosts=[host])
             with _running(guarded, listening) as thread:
-                yield Address(host, port, known.token, thread)
+                yield Address(host, port, known.token, pages.uploads.folder, guarded.opened, thread)
     finally:
         listening.close()
 

@@ -334,8 +334,10 @@ for (const section of ["columns", "groups"]) {
 }
 byId("start").addEventListener("change", () => show("stale"));
 
-if (location.search) history.replaceState(null, "", location.pathname); // the cookie has taken the place of the token
-if (restore()) {
+// The cookie has taken the place of the token. The page goes to itself, not only by name: browsers withhold the cookie from
+// a page that something else has led to, even if it is loaded again.
+if (location.search) location.replace(location.pathname);
+else if (restore()) {
   describe(null)
     .then(() => (chosen.run ? watch(false) : undefined))
     .catch((error) => {
