@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kfrc_app.server.door import leading_to
 from kfrc_app.server.serve import serving
 
 pytestmark = pytest.mark.browser
@@ -86,6 +87,7 @@ class Page:
         still = [{"name": "prefers-reduced-motion", "value": "reduce"}]  # nothing is clicked while it moves
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": still})
         self.browser.get(self.address)
+        self.until(lambda: "token" not in self.browser.current_url)
         self.browser.execute_script("sessionStorage.clear()")
         self.browser.refresh()
         return self
@@ -179,7 +181,13 @@ def page(browser, address):
 
 
 def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, address, table, folder, browser):
+    browser.delete_all_cookies()
+    with leading_to(address.text, folder) as path:  # as a browser is started
+        browser.get(path.as_uri())
+        page.until(lambda: browser.title.startswith("Find groups"))
     assert "token" not in browser.current_url
+    assert browser.execute_script("return document.cookie") == ""
+    browser.refresh()
     page.give_and_wait(table)
     assert page.text("kept-name") == "people.csv"
     assert page.text("kept-size") == "30 rows, 5 columns"
@@ -216,7 +224,7 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
 
     links = {link.get_attribute("download"): link for link in page["downloads"].find_elements("tag name", "a")}
     run = re.search(r"/runs/(\w+)/report", page["report"].get_attribute("src"))[1]
-    summary = json.loads(page.fetched(f"/runs/{run}/files/summary.json"))
+    summary = json.loads(page.fetched(f"runs/{run}/files/summary.json"))
     assert "--types 'answer=ordinal:low<medium<high'" in json.dumps(summary)
 
     first = browser.current_window_handle
@@ -231,7 +239,7 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
     name = "clustered.csv"
     browser.execute_script("arguments[0].click()", links[name])
     page.until(lambda: (folder / name).exists())
-    content = page.fetched(f"/runs/{run}/files/{name}")
+    content = page.fetched(f"runs/{run}/files/{name}")
     page.until(lambda: (folder / name).read_bytes() == content)
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     assert len(rows) == 31
@@ -362,10 +370,10 @@ def test_hostile_names_are_text_everywhere(page, folder, browser, address):
 def test_two_tabs_work_independently_and_loading_again_loses_nothing(page, browser, table, long_table):
     page.give_and_wait(table)
     page.choose(3, "drop")
-    first = browser.current_window_handle
+    first, home = browser.current_window_handle, browser.current_url
     browser.switch_to.new_window("tab")
     try:
-        browser.get(page.address.partition("?")[0])
+        browser.get(home)
         page.give_and_wait(long_table)
         page.click("go")
         page.until_shown("work")
@@ -389,7 +397,7 @@ def test_two_tabs_work_independently_and_loading_again_loses_nothing(page, brows
     assert page.text("columns-short-text").startswith("2 columns")
 
 
-def test_a_server_that_is_killed_in_mid_run_is_told_with_what_to_do(start_browser, long_table, tmp_path):
+def test_a_server_that_is_killed_in_mid_run_is_told_with_what_to_do(browser, long_table, tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "kfrc_app", "app", "--no-browser"],
         stdout=subprocess.PIPE,
@@ -397,7 +405,7 @@ def test_a_server_that_is_killed_in_mid_run_is_told_with_what_to_do(start_browse
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     try:
-        found = Page(start_browser(), re.search(r"http\S+", process.stdout.readline())[0]).open()
+        found = Page(browser, re.search(r"http\S+", process.stdout.readline())[0]).open()
         found.give_and_wait(long_table)
         found.click("go")
         found.until(lambda: found.text("work-text").startswith("Looking"))
@@ -457,9 +465,12 @@ def test_everything_can_be_done_with_the_keyboard(page, browser, table):
     assert page.text("work-said") == "The report is ready."
 
 
-@pytest.fixture(scope="module")
-def phone(start_browser):
-    return start_browser(375, 740)
+@pytest.fixture
+def phone(browser):
+    size = {"width": 375, "height": 740, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield browser
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": 1200, "height": 900})
 
 
 def test_a_phone_shows_every_step_without_scrolling_sideways(phone, address, table, folder):

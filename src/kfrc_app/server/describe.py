@@ -28,6 +28,9 @@ _BESIDE = re.compile(
 )
 """Notes that say of columns what stands beside them in the list."""
 
+_OF_MARKS = re.compile(r"Decimal commas were read ")
+"""A note that must wait for the answer if the page asks for it."""
+
 _NO_HEADING = "(no heading)"
 
 
@@ -96,7 +99,8 @@ def _extent(column: ColumnPreview) -> str:
 def _notes(found: Preview) -> list[str]:
     """What was noticed of the file; what it says of columns stands beside them already."""
     told = dict.fromkeys(in_plain_words(note) for note in found.notes)
-    return [note for note in told if not _BESIDE.match(note)]
+    asked = any(_has_marks(choice) for question in found.questions for choice in question.choices)
+    return [note for note in told if not _BESIDE.match(note) and not (asked and _OF_MARKS.match(note))]
 
 
 def _question(question: Question) -> dict[str, Any]:

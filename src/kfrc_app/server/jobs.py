@@ -188,7 +188,6 @@ class Runs:
             finally:
                 with self._changed:
                     self.uploads.release(run.upload)
-                    run.worker = None
 
     def _work(self, run: Run) -> None:
         result: dict[str, Any] = {"problem": _ENDED}
@@ -199,7 +198,6 @@ class Runs:
                 run.worker = worker
                 wanted = run.state is State.RUNNING
             if wanted:
-                self.workers.warm()  # for whoever comes next, while this one works
                 task = {
                     "do": "cluster",
                     "path": str(run.upload.path),
@@ -211,8 +209,12 @@ class Runs:
         except (WorkerEndedError, OSError):
             pass
         finally:
+            with self._changed:
+                run.worker = None  # so that nobody ends it for this run who comes from now on
+                cancelled = run.state is State.CANCELLED
             if worker is not None:
-                self.workers.end(worker)
+                (self.workers.end if cancelled else self.workers.give_back)(worker)
+                self.workers.warm()  # whoever cancelled something wants to change it and start again
         if "details" in result:
             print(result["details"], file=sys.stderr)
         with self._changed:

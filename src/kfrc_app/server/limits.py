@@ -16,6 +16,12 @@ MAX_KEPT_TABLES = 20
 MAX_RECEIVING = 4
 """Files that are received at the same time."""
 
+ASKING_SECONDS = 10.0
+"""A connection that has not asked for anything in that time is closed. The page asks as soon as it connects."""
+
+RECEIVING_SECONDS = 60.0
+"""A file of which nothing comes in for so long is given up. It comes from a disk of this computer, or of one nearby."""
+
 MAX_READING = 2
 """Files whose columns are described at the same time; others wait."""
 
@@ -55,6 +61,9 @@ MAX_VALUE = 40
 
 MAX_NAME = 120
 """Characters of the name of a column that are shown."""
+
+MAX_KEPT_MEMORY = 1000 * MEGABYTE
+"""Bytes that a process may have taken to be kept ready for more; reading an ordinary table takes a third."""
 
 MEMORY_SHARE = 0.9
 """Of the memory of the computer that one process of ours may take: it stops with a message before everything stops."""

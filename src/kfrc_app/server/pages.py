@@ -36,7 +36,7 @@ _SENTENCES = {404: "There is nothing at this address.", 405: "This address does 
 _UNREADABLE = (
     "This file made the program that reads it stop, perhaps because it needs too much memory: use another file."
 )
-_SLOW = "Reading this file takes too long: save the table as CSV or Parquet, and choose that."
+_SLOW = "Reading this file takes too long: leave out rows or columns that are not needed, and choose it again."
 
 
 class Pages:

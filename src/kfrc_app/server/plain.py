@@ -9,6 +9,8 @@ _FLAG = re.compile(r"(?<!\w)--[a-z]")
 _PAUSES = (re.compile(r".*(?=[:;(])", re.DOTALL), re.compile(r".*(?=[.,])", re.DOTALL))
 """A hint begins at the last colon before the first flag, or else at the last comma."""
 
+_BEGINNING = re.compile(r"Column '.*' is used as data\.", re.DOTALL)
+
 _WORDS = (
     (re.compile(r"\bclustered by\b"), "used to find groups"),
     (re.compile(r"\bclusters\b"), "groups"),
@@ -43,6 +45,18 @@ def in_plain_words(text: str) -> str:
     shown = re.sub("\0(\\d+)\0", lambda found: quotes[int(found[1])], hidden)
     shown = shown[:1].upper() + shown[1:]
     return shown if shown.endswith((".", "?", "!")) else f"{shown}."
+
+
+def says_something(sentence: str) -> bool:
+    """Whether a sentence in plain words is more than the beginning of a hint on what to type.
+
+    Examples
+    --------
+    >>> from kfrc_app.server.plain import says_something
+    >>> says_something("Column 'grade' is used as data."), says_something("2 rows are left out.")
+    (False, True)
+    """
+    return _BEGINNING.fullmatch(sentence) is None
 
 
 def _without_hint(text: str) -> str:

@@ -8,6 +8,7 @@ page (else another site makes the browser of the user ask)? If not, the answer i
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 import threading
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TOKEN_HEADER = "x-kfrc-token"
@@ -48,8 +49,18 @@ _HEADERS = {
 REPORT_HEADERS = {"content-security-policy": REPORT_POLICY, "cross-origin-opener-policy": "unsafe-none"}
 """Browsers do not open a sandbox in a tab of its own if it also asks for a separate group of tabs."""
 
+_ENTRY = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={home}/"><title>kfrc</title></head>
+<body><p><a href="{home}/">Go to the page</a></p></body>
+</html>
+"""
+"""What the address with the token shows: the way to the page. It is the page itself that goes there, so that browsers
+send the cookie, which they withhold from a page that something else has led to."""
+
 _READING = ("GET", "HEAD")
 _TOKEN_BYTES = 32
+_HOST = re.compile(r"(?:\[(?P<number>[0-9A-Fa-f:.]+)\]|(?P<name>[^\s:@/\[\]]+))(?::[0-9]{1,5})?")
 
 WRONG_HOST = "This page answers at the address that `kfrc app` printed, and at no other name."
 NO_TOKEN = "Open the address that `kfrc app` printed, with its token: this page is private."
@@ -66,10 +77,14 @@ class Secrets:
         Part of the address that is printed.
     session : str
         What the cookie holds afterwards.
+    place : str
+        The first part of the path of the page. Browsers send a cookie to all ports of a computer, so also to a program
+        of somebody else; but only below the path that it was given for, which nobody else knows.
     """
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
     session: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
+    place: str = field(default_factory=lambda: secrets.token_urlsafe(_TOKEN_BYTES))
 
 
 class Guard:
@@ -105,7 +120,15 @@ class Guard:
             await self.app(scope, receive, send)
             return
         request = Request(scope)
-        by_address = scope["path"] == "/" and _same(request.query_params.get(TOKEN_PARAMETER), self.known.token)
+        by_address = (
+            scope["path"] == "/"
+            and request.method in _READING
+            and _same(request.query_params.get(TOKEN_PARAMETER), self.known.token)
+        )
+        home = f"/{self.known.place}"
+        inside = scope["path"].startswith(f"{home}/")
+        if inside:
+            scope = {**scope, "path": scope["path"].removeprefix(home)}
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -115,21 +138,24 @@ class Guard:
                 if by_address and message["status"] == 200:
                     self.opened.set()
                     headers.append(
-                        "set-cookie", f"{self.cookie}={self.known.session}; Path=/; HttpOnly; SameSite=Strict"
+                        "set-cookie", f"{self.cookie}={self.known.session}; Path={home}/; HttpOnly; SameSite=Strict"
                     )
             await send(message)
 
-        refusal = self._refusal(request, by_address)
+        refusal = self._refusal(request, by_address=by_address, inside=inside)
         answer = self.app if refusal is None else PlainTextResponse(refusal, status_code=403)
+        if refusal is None and by_address:
+            answer = HTMLResponse(_ENTRY.format(home=home))
         await answer(scope, receive, send_guarded)
 
-    def _refusal(self, request: Request, by_address: bool) -> str | None:
+    def _refusal(self, request: Request, *, by_address: bool, inside: bool) -> str | None:
         """Why a request is refused; None if it is not."""
         headers = request.headers
         if not self._is_own_name(headers.get("host", "")):
             return WRONG_HOST
         by_header = _same(headers.get(TOKEN_HEADER), self.known.token)
-        if not (by_header or by_address or _same(request.cookies.get(self.cookie), self.known.session)):
+        by_cookie = inside and _same(request.cookies.get(self.cookie), self.known.session)
+        if not (by_header or by_address or by_cookie):
             return NO_TOKEN
         if not _is_own_request(headers, request.method, by_header=by_header):
             return WRONG_ORIGIN
@@ -141,17 +167,16 @@ class Guard:
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without its port and brackets.
+    """The name in a Host header, without its port and brackets; blank if it is no such header.
 
     Examples
     --------
     >>> from kfrc_app.server.security import host_name
-    >>> host_name("127.0.0.1:80"), host_name("[::1]:80"), host_name("LOCALHOST")
-    ('127.0.0.1', '::1', 'localhost')
+    >>> host_name("127.0.0.1:80"), host_name("[::1]:80"), host_name("LOCALHOST"), host_name("localhost:80@evil.example")
+    ('127.0.0.1', '::1', 'localhost', '')
     """
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
+    found = _HOST.fullmatch(host)
+    return "" if found is None else (found["number"] or found["name"]).lower()
 
 
 def _is_own_request(headers: Headers | Mapping[str, str], method: str, *, by_header: bool) -> bool:

@@ -14,6 +14,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from kfrc_app.server import limits
+from kfrc_app.server.connections import Connection
 from kfrc_app.server.folder import PrivateFolder
 from kfrc_app.server.jobs import Runs
 from kfrc_app.server.pages import Pages
@@ -149,7 +150,7 @@ def _running(app: ASGIApp, listening: socket.socket) -> Iterator[threading.Threa
         access_log=False,
         lifespan="off",
         ws="none",
-        http="h11",
+        http=Connection,
         loop="asyncio",
         server_header=False,
         proxy_headers=False,

@@ -16,7 +16,7 @@ from kfrc_app.runs import cluster_table
 from kfrc_app.runs.settings import missing_settings
 from kfrc_app.server.choices import Aside, Choices
 from kfrc_app.server.describe import describe
-from kfrc_app.server.plain import in_plain_words
+from kfrc_app.server.plain import in_plain_words, says_something
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.progress import Steps
 from kfrc_app.tables import DataError, read_table
@@ -39,7 +39,7 @@ def cluster(task: Mapping[str, Any], tell: Tell) -> dict[str, Any]:
     with follow(steps.show):
         found = read_table(task["path"], **choices.reading)
         notes = (*found.notes, *label_notes(found.labels, choices.aside.get(Aside.GROUPS)))
-        found = replace(found, notes=tuple(map(in_plain_words, notes)))
+        found = replace(found, notes=tuple(filter(says_something, map(in_plain_words, notes))))
         model = KFRC(choices.clusters, random_state=SEED, **missing_settings(choices.missing))
         facts, files = cluster_table(
             found,

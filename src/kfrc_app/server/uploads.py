@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import anyio
+
 from kfrc_app.facts.text import clean
 from kfrc_app.server import limits
 from kfrc_app.server.problems import PageError
@@ -160,7 +162,7 @@ async def _store(chunks: AsyncIterator[bytes], upload: Upload) -> None:
     """Write what comes in, as far as it is allowed."""
     try:
         with upload.path.open("xb") as file:
-            async for chunk in chunks:
+            async for chunk in _within_time(chunks):
                 upload.size += len(chunk)
                 if upload.size > limits.MAX_UPLOAD:
                     most = limits.MAX_UPLOAD // limits.MEGABYTE
@@ -177,6 +179,21 @@ async def _store(chunks: AsyncIterator[bytes], upload: Upload) -> None:
         raise
     if upload.size == 0:
         raise PageError("This file is empty: choose another one.", where="file")
+
+
+async def _within_time(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What comes in, as long as something does."""
+    while True:
+        try:
+            with anyio.fail_after(limits.RECEIVING_SECONDS):
+                chunk = await anext(chunks, None)
+        except TimeoutError:
+            raise PageError(
+                "Nothing of this file comes in any more: choose it again.", status=408, where="file"
+            ) from None
+        if chunk is None:
+            return
+        yield chunk
 
 
 def shown_name(name: str) -> str:

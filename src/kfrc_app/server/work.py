@@ -37,8 +37,9 @@ def main() -> None:
 
     from kfrc_app.server import tasks as todo  # slow, and the reason why a worker is kept ready
 
-    while True:
-        tell({"end": _done(todo, json.loads(tasks.get()), tell)})
+    while not _is_large():
+        answer = _done(todo, json.loads(tasks.get()), tell)
+        tell({"end": answer, "last": _is_large()})
 
 
 def _bound_memory() -> None:
@@ -50,6 +51,16 @@ def _bound_memory() -> None:
         bound = int(limits.MEMORY_SHARE * total)
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (bound if hard < 0 else min(bound, hard), hard))
+
+
+def _is_large() -> bool:
+    """Whether this process once took so much memory that a new one is better: what was freed often stays with it."""
+    with suppress(ImportError):
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > limits.MAX_KEPT_MEMORY
+    return False
 
 
 def _listen(tasks: queue.SimpleQueue[str], folder: Path) -> None:

@@ -35,6 +35,7 @@ class Worker:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._spent = False
         self.process = subprocess.Popen(
             # -P: a file beside the table of a user must not be taken for a module
             [sys.executable, "-P", "-m", _MODULE, str(folder)],
@@ -64,6 +65,7 @@ class Worker:
             for line in self.process.stdout:
                 message = json.loads(line)
                 if "end" in message:
+                    self._spent = message["last"]
                     return dict(message["end"])
                 if tell is not None:
                     tell(message)
@@ -73,8 +75,8 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process is there."""
-        return self.process.poll() is None
+        """Whether the process is there and takes something else to do."""
+        return not self._spent and self.process.poll() is None
 
     def end(self) -> None:
         """End the process and those that it started, at once."""

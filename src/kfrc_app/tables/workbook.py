@@ -37,6 +37,8 @@ _SHEET = re.compile(r'<(?:\w+:)?sheet\b[^>]*?\bname="([^"]*)"[^>]*?\b\w+:id="([^
 _PART = re.compile(r"<(?:\w+:)?Relationship\b[^>]*>")
 _ODS_ROW = re.compile(rb"<table:table-row\b([^>]*)>(.*?)</table:table-row>", re.DOTALL)
 _ODS_CELL = re.compile(rb"<table:(?:covered-)?table-cell\b([^>]*)>")
+_ODS_SPACES = re.compile(rb"text:c\s*=\s*[\"']([0-9]+)")
+_MAX_SPACES = 1_000_000  # of a file, beyond one: they are written as a number, however many they are
 _ODS_ERROR = b'calcext:value-type="error"'
 _SPANNED = re.compile(rb'number-rows-spanned="((?!1")[0-9]+)"')
 _SPANNED_ACROSS = re.compile(rb'number-columns-spanned="(?!1")')
@@ -208,6 +210,8 @@ def refuse_many_cells(n_rows: int, n_columns: int) -> None:
 
 def _open_document_facts(archive: zipfile.ZipFile) -> dict[str, SheetFacts]:
     content = archive.read("content.xml")
+    if sum(map(int, _ODS_SPACES.findall(content))) > _MAX_SPACES:
+        raise DataError("the spreadsheet has cells with millions of spaces, as only harmful files do: not read")
     facts = {}
     for found in re.finditer(rb"<table:table\b([^>]*)>(.*?)</table:table>", content, re.DOTALL):
         name = re.search(rb'table:name="([^"]*)"', found[1])

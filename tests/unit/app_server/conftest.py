@@ -112,3 +112,33 @@ def as_csv(frame):
 def long_table():
     """A table that takes many seconds, as CSV."""
     return as_csv(two_groups(1500, 12))
+
+
+QUICK = {"clusters": 2, "refits": 0}
+
+
+def start(client, content, name="table.csv", **choices):
+    """Start a run; its key."""
+    table = give(client, content, name)
+    answer = client.post(f"/tables/{table}/runs", json={**QUICK, **choices})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+@pytest.fixture(scope="session")
+def table():
+    """Two groups, with cells and a heading that a spreadsheet would compute."""
+    frame = two_groups(30)
+    frame["=cmd|' /C calc'!A0"] = np.tile(["=1+1", "@SUM(A1)", "+2", "plain", "-3+cmd|x"], 6)
+    frame.insert(0, "who", [f'=HYPERLINK("http://evil.example",{k})' for k in range(30)])
+    return frame
+
+
+@pytest.fixture(scope="session")
+def done(served, table):
+    """A run that is done: its key and its last state."""
+    with served.client() as client:
+        run = start(client, as_csv(table), "<b>table</b>.csv", columns={"who": {"use": "names"}})
+        state = follow(client, run)
+    assert state["state"] == "done", state
+    return run, state

@@ -6,12 +6,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+import kfrc_app.server.serve
+from kfrc_app.cli.main import app
 from kfrc_app.server.folder import PREFIX, PrivateFolder, remove_left_over, remove_own
 from kfrc_app.server.serve import serving
 
@@ -22,14 +26,14 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{40,}")
 
 
 @contextmanager
-def program(place, *arguments):
-    """`kfrc app` as a process that keeps its files in a folder; the process, its address, and its children."""
+def program(place):
+    """`kfrc app` as a process that keeps its files in a folder, and its address; its browser notes what it is given."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "kfrc_app", "app", "--no-browser", *arguments],
+        [sys.executable, "-m", "kfrc_app", "app"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "TMPDIR": str(place)},
+        env={**os.environ, "TMPDIR": str(place), "DISPLAY": ":0", "BROWSER": f'sh -c "echo $0 > {place}/given" %s'},
     )
     try:
         line = process.stdout.readline()
@@ -56,12 +60,19 @@ def run_something_long(address):
         wait_for(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 0)])
-def test_an_orderly_end_leaves_no_file_and_no_process(tmp_path, number, code):
+@pytest.mark.parametrize(
+    ("number", "code", "working"), [(signal.SIGTERM, 143, True), (signal.SIGINT, 0, False)], ids=["SIGTERM", "SIGINT"]
+)
+def test_an_orderly_end_leaves_no_file_and_no_process(tmp_path, number, code, working):
     with program(tmp_path) as (process, address):
-        run_something_long(address)
+        if working:
+            run_something_long(address)
         (folder,) = folders(tmp_path)
         assert folder.stat().st_mode & 0o777 == 0o700
+        wait_for((tmp_path / "given").exists)
+        given = wait_for((tmp_path / "given").read_text).strip()
+        assert "token" not in given
+        assert address.split("=")[1] in Path(given.removeprefix("file://")).read_text()
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
         process.send_signal(number)
@@ -69,6 +80,7 @@ def test_an_orderly_end_leaves_no_file_and_no_process(tmp_path, number, code):
         assert process.returncode == code
         assert "Traceback" not in out + err
         assert folders(tmp_path) == []
+        assert not Path(given.removeprefix("file://")).exists()
         wait_for(lambda: not any(child.is_running() for child in children), seconds=15)
 
 
@@ -123,38 +135,26 @@ def test_a_worker_removes_the_folder_of_a_server_and_no_other(tmp_path):
     mine.remove()
 
 
-def test_a_port_that_is_taken_is_told_in_one_line(tmp_path):
+def test_a_port_that_is_taken_is_told_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        ended = subprocess.run(
-            [sys.executable, "-m", "kfrc_app", "app", "--no-browser", "--port", str(port)],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "TMPDIR": str(tmp_path)},
-            timeout=60,
-        )
-    assert ended.returncode == 1
+        ended = CliRunner().invoke(app, ["app", "--no-browser", "--port", str(port)])
+    assert ended.exit_code == 1
     assert ended.stderr.startswith(f"kfrc: cannot listen at 127.0.0.1, port {port}")
     assert len(ended.stderr.splitlines()) == 1
     assert folders(tmp_path) == []
 
 
-def test_only_this_computer_is_listened_to(tmp_path):
-    with serving(parent=tmp_path) as address:
-        found = [each for each in psutil.Process().net_connections("tcp") if each.status == psutil.CONN_LISTEN]
-        assert ("127.0.0.1", address.port) in [tuple(each.laddr) for each in found]
-        assert all(each.laddr.ip == "127.0.0.1" for each in found if each.laddr.port == address.port)
-    assert folders(tmp_path) == []
+def test_only_this_computer_is_listened_to(served):
+    port = served.address.port
+    found = [each for each in psutil.Process().net_connections("tcp") if each.status == psutil.CONN_LISTEN]
+    assert [each.laddr.ip for each in found if each.laddr.port == port] == ["127.0.0.1"]
 
 
 def test_listening_elsewhere_is_warned_of(monkeypatch):
-    from typer.testing import CliRunner
-
-    import kfrc_app.server.serve
-    from kfrc_app.cli.main import app
-
     def refused(*arguments):
         raise OSError("stopped here")
 
@@ -164,22 +164,17 @@ def test_listening_elsewhere_is_warned_of(monkeypatch):
     assert "warning" not in CliRunner().invoke(app, ["app", "--no-browser"]).stderr
 
 
-def test_a_second_server_works_beside_the_first(tmp_path):
-    with serving(parent=tmp_path) as first, serving(parent=tmp_path) as second:
+def test_a_second_server_works_beside_the_first_and_a_finished_run_leaves_nothing(served):
+    first, place = served.address, served.parent
+    with serving(parent=place) as second, client_of(second.text) as client:
         assert first.port != second.port
-        assert len(folders(tmp_path)) == 2
+        assert len(folders(place)) == 2
         for address, other in ((first, second), (second, first)):
-            with client_of(address.text) as client:
-                assert client.get("/").status_code == 200
-                assert client.get("/", headers={"x-kfrc-token": other.token}).status_code == 403
-    time.sleep(0)
-    assert folders(tmp_path) == []
-
-
-def test_a_finished_run_leaves_nothing_either(tmp_path):
-    with serving(parent=tmp_path) as address, client_of(address.text) as client:
+            with client_of(address.text) as asking:
+                assert asking.get("/").status_code == 200
+                assert asking.get("/", headers={"x-kfrc-token": other.token}).status_code == 403
         table = give(client, b"a,b\n" + b"".join(b"%d,%d\n" % (k % 2 * 9 + k % 3, k % 2 * 7) for k in range(20)))
         run = client.post(f"/tables/{table}/runs", json={"clusters": 2, "refits": 0}).json()["id"]
         assert follow(client, run)["state"] == "done"
         assert client.get(f"/runs/{run}/files/kfrc-results.zip").status_code == 200
-    assert folders(tmp_path) == []
+    assert folders(place) == [served.folder]

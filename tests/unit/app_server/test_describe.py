@@ -71,7 +71,10 @@ def test_a_choice_that_does_not_fit_stays_chosen_with_what_is_wrong(survey):
 def test_a_question_brings_what_its_answers_set(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("when;x\n" + "".join(f"0{k}/0{k + 1}/2020;1,{k}00\n" for k in range(1, 8)))
-    marks, dates = of(str(path))["questions"]
+    found = of(str(path))
+    marks, dates = found["questions"]
+    assert not any("Decimal commas" in note for note in found["notes"])  # which is what is asked
+    assert any("Decimal commas" in note for note in of(str(path), decimal=",")["notes"])
     assert (marks["must"], dates["must"]) == (True, False)
     for answer, pay in zip(marks["answers"], (1.1, 1100.0), strict=True):
         data = read_table(str(path), **Choices.parse(answer["set"]).reading).data

@@ -8,7 +8,7 @@ import pytest
 from kfrc_app.server.security import TOKEN_HEADER
 from kfrc_app.server.uploads import shown_name
 
-from .conftest import as_csv, follow, give, two_groups
+from .conftest import give
 
 TRICKS = [
     "/static/../security.py",
@@ -51,16 +51,6 @@ def test_no_address_leads_to_a_file_of_the_computer(served, path):
     assert "import" not in text
 
 
-@pytest.fixture(scope="module")
-def done(served):
-    """A run that is done."""
-    with served.client() as client:
-        table = give(client, as_csv(two_groups(20)))
-        run = client.post(f"/tables/{table}/runs", json={"clusters": 2, "refits": 0}).json()["id"]
-        assert follow(client, run)["state"] == "done"
-    return run
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -69,7 +59,7 @@ def done(served):
     ],
 )  # fmt: skip
 def test_no_name_of_a_result_leads_to_another_file(served, done, name):
-    status, text = raw(served, "GET", f"/runs/{done}/files/{name}")
+    status, text = raw(served, "GET", f"/runs/{done[0]}/files/{name}")
     assert status in (307, 404)
     assert "root:" not in text
 

@@ -18,34 +18,7 @@ from kfrc_app.server.security import REPORT_POLICY
 from kfrc_app.server.uploads import Uploads
 from kfrc_app.server.workers import WorkerEndedError
 
-from .conftest import as_csv, follow, give, long_table, receive, two_groups, wait_for
-
-QUICK = {"clusters": 2, "refits": 0}
-
-
-def start(client, content, name="table.csv", **choices):
-    """Start a run; its key."""
-    table = give(client, content, name)
-    answer = client.post(f"/tables/{table}/runs", json={**QUICK, **choices})
-    assert answer.status_code == 201, answer.text
-    return answer.json()["id"]
-
-
-@pytest.fixture(scope="module")
-def table():
-    frame = two_groups(30)
-    frame["=cmd|' /C calc'!A0"] = np.tile(["=1+1", "@SUM(A1)", "+2", "plain", "-3+cmd|x"], 6)
-    frame.insert(0, "who", [f'=HYPERLINK("http://evil.example",{k})' for k in range(30)])
-    return frame
-
-
-@pytest.fixture(scope="module")
-def done(served, table):
-    with served.client() as client:
-        run = start(client, as_csv(table), "<b>table</b>.csv", columns={"who": {"use": "names"}})
-        state = follow(client, run)
-    assert state["state"] == "done", state
-    return run, state
+from .conftest import as_csv, follow, give, long_table, receive, start, two_groups, wait_for
 
 
 def test_a_run_finds_what_kfrc_finds_for_the_same_table(client, done, table):
@@ -119,54 +92,62 @@ def test_a_wrong_number_of_groups_is_told_beside_it(client, clusters):
     assert answer.json()["where"] == "groups"
 
 
-def test_a_run_that_is_cancelled_ends_at_once_with_its_process(served, client):
-    run = start(client, long_table(), refits=20)
-    wait_for(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
-    group = worker_of(served, run)
-    assert client.delete(f"/runs/{run}").json()["state"] == "cancelled"
-    wait_for(lambda: not is_alive(group), seconds=10)
-    assert client.get(f"/runs/{run}").json()["state"] == "cancelled"
-    assert client.get(f"/runs/{run}/report").status_code == 404
-    assert run not in served.files
-
-
-def worker_of(served, run):
-    """The process that works on a run: the one that has used most of the processor."""
+def workers_of(served):
+    """The processes that work for a server, the busiest last."""
     psutil = pytest.importorskip("psutil")
     folder = str(served.folder)
-    workers = [each for each in psutil.process_iter(["cmdline"]) if folder in (each.info["cmdline"] or [])]
-    return max(workers, key=lambda each: sum(each.cpu_times()[:2])).pid
+    found = {each.pid: each for each in psutil.process_iter(["cmdline"]) if folder in (each.info["cmdline"] or [])}
+    return sorted(found, key=lambda pid: sum(found[pid].cpu_times()[:2]))
 
 
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+WORKING = ("looking", "checking")
 
 
-def test_a_process_that_dies_fails_its_run_and_nothing_else(served, client):
-    run = start(client, long_table())
-    wait_for(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
-    os.kill(worker_of(served, run), signal.SIGKILL)
-    state = follow(client, run)
-    assert state["state"] == "failed"
-    assert "memory" in state["result"]["problem"]
-    again = start(client, as_csv(two_groups(20)))
-    assert follow(client, again)["state"] == "done"
+@pytest.fixture(scope="module")
+def crowd(served):
+    """More runs than are worked on at once: two are cancelled, one of them in the queue, and one loses its process."""
+    found = {}
+    with served.client() as client:
+
+        def state(run):
+            return client.get(f"/runs/{run}").json()
+
+        cancelled, killed = (start(client, long_table(), refits=20) for _ in range(limits.MAX_RUNNING))
+        first, second = (start(client, as_csv(two_groups(20))) for _ in range(2))
+        found["waiting"] = [state(first), state(second)]
+        found["cancelled in time"] = client.delete(f"/runs/{first}").json()
+        found["next"] = state(second)
+        wait_for(lambda: all(state(run)["progress"].get("step") in WORKING for run in (cancelled, killed)))
+        workers = set(workers_of(served))
+        found["cancelled"] = client.delete(f"/runs/{cancelled}").json()
+        found["ended"] = wait_for(lambda: workers.difference(workers_of(served)), seconds=20)
+        found["report"] = client.get(f"/runs/{cancelled}/report").status_code
+        found["left"] = served.files & {cancelled}
+        found["still cancelled"] = state(cancelled)
+        os.kill([pid for pid in workers_of(served) if pid in workers][-1], signal.SIGKILL)
+        found["killed"] = follow(client, killed)
+        found["last"] = follow(client, second)
+    return found
 
 
-def test_runs_beyond_the_bound_wait_and_can_be_cancelled(served, client):
-    running = [start(client, long_table()) for _ in range(limits.MAX_RUNNING)]
-    first, second = (start(client, as_csv(two_groups(20))) for _ in range(2))
-    assert client.get(f"/runs/{first}").json()["state"] == "waiting"
-    assert client.get(f"/runs/{second}").json()["ahead"] == 1
-    assert client.delete(f"/runs/{first}").json()["state"] == "cancelled"
-    assert client.get(f"/runs/{second}").json()["ahead"] == 0
-    for run in running:
-        client.delete(f"/runs/{run}")
-    assert follow(client, second)["state"] == "done"
+def test_runs_beyond_the_bound_wait_and_can_be_cancelled(crowd):
+    assert [each["state"] for each in crowd["waiting"]] == ["waiting", "waiting"]
+    assert [each["ahead"] for each in crowd["waiting"]] == [0, 1]
+    assert crowd["cancelled in time"]["state"] == "cancelled"
+    assert crowd["next"]["ahead"] == 0
+
+
+def test_a_run_that_is_cancelled_ends_at_once_with_its_process(crowd):
+    assert crowd["cancelled"]["state"] == crowd["still cancelled"]["state"] == "cancelled"
+    assert len(crowd["ended"]) == 1
+    assert crowd["report"] == 404
+    assert crowd["left"] == set()
+
+
+def test_a_process_that_dies_fails_its_run_and_nothing_else(crowd):
+    assert crowd["killed"]["state"] == "failed"
+    assert "memory" in crowd["killed"]["result"]["problem"]
+    assert crowd["last"]["state"] == "done"
 
 
 class NoWorkers:
@@ -208,7 +189,7 @@ class Writers:
     def warm(self):
         pass
 
-    def end(self, worker):
+    def give_back(self, worker):
         pass
 
 

@@ -6,11 +6,14 @@ import io
 import json
 import os
 import random
+import socket
 import stat
+import time
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import anyio
 import pytest
 from starlette.requests import Request
 
@@ -272,9 +275,31 @@ def gzipped_text(size):
     return packed.getvalue()
 
 
-@pytest.mark.parametrize("make", [bomb_sheet, zipped_text, gzipped_text])
+def spaced_sheet(size):
+    """A sheet of LibreOffice that writes ``size`` spaces as a number."""
+    namespaces = "".join(f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ODS_NAMES)
+    cell = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+    rows = "".join(
+        f"<table:table-row>{cell.format(text)}{cell.format(k)}</table:table-row>"
+        for k, text in enumerate(["a", "b", f'<text:s text:c="{size}"/>', "c"])
+    )
+    body = f'<office:body><office:spreadsheet><table:table table:name="S">{rows}</table:table></office:spreadsheet>'
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content{namespaces}>{body}</office:body></office:document-content>",
+        )
+    return packed.getvalue()
+
+
+ODS_NAMES = ("office", "table", "text")
+
+
+@pytest.mark.parametrize("make", [bomb_sheet, zipped_text, gzipped_text, spaced_sheet])
 def test_a_small_file_that_unpacks_to_very_much_is_refused_and_the_page_lives(client, make):
-    content = make(300 * limits.MEGABYTE)
+    content = make(100 * limits.MEGABYTE)
     assert len(content) < limits.MEGABYTE
     answer = describe(client, give(client, content, "bomb.xlsx"))
     assert answer.status_code == 422
@@ -290,3 +315,41 @@ def test_what_the_page_says_of_columns_is_bounded_and_checked(client):
         assert is_one_sentence(answer.json()["problem"])
     answer = client.post(f"/tables/{key}/columns", content=b" " * (limits.MAX_CHOICES + 1))
     assert answer.status_code == 413
+
+
+async def _stopping():
+    yield b"a,b\n"
+    await anyio.sleep_forever()
+
+
+def test_a_file_of_which_nothing_comes_in_any_more_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "RECEIVING_SECONDS", 0.05)
+    uploads = Uploads(tmp_path)
+    with pytest.raises(PageError, match="choose it again") as refused:
+        asyncio.run(uploads.receive(_stopping(), "a.csv"))
+    assert refused.value.status == 408
+    assert list(tmp_path.iterdir()) == []
+    assert receive(uploads, b"x").path.exists()  # its place is free again
+
+
+def test_connections_that_ask_for_nothing_are_closed(served, client, monkeypatch):
+    monkeypatch.setattr(limits, "ASKING_SECONDS", 0.1)
+    silent = [socket.create_connection(("127.0.0.1", served.address.port), timeout=20) for _ in range(3)]
+    for begun, connection in zip(
+        (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX:", b"GET /nothing HTTP/1.1\r\n"), silent, strict=True
+    ):
+        connection.sendall(begun)
+    for connection in silent:
+        with connection:
+            assert connection.recv(100) == b""
+
+
+def test_a_request_that_takes_longer_than_its_beginning_may_is_answered(served, client, monkeypatch):
+    monkeypatch.setattr(limits, "ASKING_SECONDS", 0.05)
+
+    def slow():
+        for _ in range(4):
+            yield b"1,2\n"
+            time.sleep(0.06)
+
+    assert client.post("/tables", content=slow()).status_code == 201

@@ -1,6 +1,7 @@
 """Requests that are not the page's own are refused with one sentence."""
 
 import asyncio
+import re
 
 import httpx
 import pytest
@@ -30,11 +31,16 @@ def refused(answer, sentence):
     return True
 
 
+def page_of(client, served):
+    """The path of the page, to which the address leads."""
+    return re.search(r'content="0; url=(/[\w-]{40,}/)"', client.get(served.address.text).text)[1]
+
+
 @pytest.fixture
 def browser(served):
     """A client with the cookie, as a browser that has opened the address has it."""
     with served.stranger() as client:
-        assert client.get(served.address.text).status_code == 200
+        client.base_url = f"{served.origin}{page_of(client, served)}"
         yield client
 
 
@@ -60,7 +66,19 @@ def test_the_address_is_exchanged_for_a_cookie_that_scripts_and_other_sites_do_n
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie
         assert served.address.token not in cookie
-        assert stranger.get("/").status_code == 200
+        page = page_of(stranger, served)
+        assert f"Path={page};" in cookie
+        assert "<h1>Find groups in a table</h1>" in stranger.get(page).text
+
+
+def test_the_cookie_opens_nothing_where_a_program_at_another_port_would_get_it_too(served, browser):
+    cookie = f"kfrc_{served.address.port}={browser.cookies[f'kfrc_{served.address.port}']}"
+    elsewhere = httpx.Request("GET", "http://127.0.0.1:1/")  # where browsers send the cookies of all ports
+    browser.cookies.set_cookie_header(elsewhere)
+    assert "cookie" not in elsewhere.headers
+    with served.stranger(cookie=cookie) as stranger:
+        assert refused(stranger.get("/"), NO_TOKEN)
+        assert refused(stranger.get(f"/{'x' * 43}/"), NO_TOKEN)
 
 
 def test_the_token_in_the_address_opens_nothing_but_the_page(served):
@@ -71,8 +89,11 @@ def test_the_token_in_the_address_opens_nothing_but_the_page(served):
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7", "", "[::2]", "127.0.0.2"],
-)
+    [
+        "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.0.7", "", "[::2]", "127.0.0.2",
+        "127.0.0.1:80@evil.example", "localhost:evil.example", "[::1].evil.example", "localhost.", "127.1",
+    ],
+)  # fmt: skip
 def test_another_name_of_this_computer_is_refused(served, host):
     with served.client(host=host) as client:
         assert refused(client.get("/"), WRONG_HOST)
@@ -135,7 +156,7 @@ def test_the_page_has_nothing_inside_that_its_policy_forbids_and_nothing_from_el
     page = client.get("/").text
     for forbidden in ("<style", "style=", "onclick", "onload", "javascript:", "http://", "https://", 'src="//'):
         assert forbidden not in page
-    assert page.count("<script") == page.count('<script type="module" src="/static/') == 1
+    assert page.count("<script") == page.count('<script type="module" src="static/') == 1
 
 
 async def nothing(scope, receive, send):

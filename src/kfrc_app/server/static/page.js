@@ -88,7 +88,7 @@ function refuseLarge(file) {
 function abandon() {
   const { run, table } = chosen;
   const ended = run ? cancelRun(run.id).catch(() => {}) : Promise.resolve();
-  if (table) ended.then(() => ask("DELETE", `/tables/${table.id}`)).catch(() => {});
+  if (table) ended.then(() => ask("DELETE", `tables/${table.id}`)).catch(() => {});
 }
 
 function showKept() {
@@ -115,7 +115,7 @@ async function answerAll() {
     byId("columns-status").textContent = description ? "Reading again …" : "";
     try {
       const table = chosen.table.id;
-      const found = await askJson("POST", `/tables/${table}/columns`, reading(), { signal: sending?.signal });
+      const found = await askJson("POST", `tables/${table}/columns`, reading(), { signal: sending?.signal });
       if (!next && chosen.table?.id === table) showDescription(found);
     } catch (error) {
       if (!next && error.name !== "AbortError") tellOfColumn(error, column);
@@ -237,7 +237,7 @@ async function watch(isNew) {
   let state;
   try {
     fold(true, false);
-    state = await follow(id, checked);
+    state = await follow(id, checked, byId("expected").textContent);
   } catch (error) {
     byId("result-heading").textContent = "Not finished";
     const lost = error instanceof Lost;
@@ -298,7 +298,7 @@ addEventListener("drop", (event) => {
 });
 byId("chosen").addEventListener("change", () => byId("chosen").files[0] && give(byId("chosen").files[0]));
 byId("again").addEventListener("click", async () => {
-  const found = await fetch("/static/page.css", { cache: "no-store" }).catch(() => null);
+  const found = await fetch("static/page.css", { cache: "no-store" }).catch(() => null);
   if (found?.ok) location.reload();
 });
 byId("try").addEventListener("click", async () => {
@@ -334,10 +334,7 @@ for (const section of ["columns", "groups"]) {
 }
 byId("start").addEventListener("change", () => show("stale"));
 
-// The cookie has taken the place of the token. The page goes to itself, not only by name: browsers withhold the cookie from
-// a page that something else has led to, even if it is loaded again.
-if (location.search) location.replace(location.pathname);
-else if (restore()) {
+if (restore()) {
   describe(null)
     .then(() => (chosen.run ? watch(false) : undefined))
     .catch((error) => {

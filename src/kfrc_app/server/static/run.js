@@ -7,7 +7,9 @@ const PAUSE = 700; // milliseconds between two questions to the server
 const PATIENCE = 3; // questions without an answer after which the server is gone
 const STEPS = ["reading", "looking", "checking", "writing"];
 const TEXTS = { reading: "Reading the table", looking: "Looking for groups", checking: "Checking the groups on parts of the rows", writing: "Writing the report" };
-const ENDS = { reading: [0, 3], looking: [3, 55], checking: [55, 96], writing: [96, 100] }; // of the bar, in percent
+const ENDS = { reading: [0, 3], looking: [3, 25], checking: [25, 96], writing: [96, 100] }; // of the bar, in percent
+const MANY = 5000; // calculations after which a part counts as half done, where nobody knows how many it takes
+const COUNTED = 3; // parts that have to end before it is said how long the others take
 const FILES = [
   ["clustered.xlsx", "Download Excel", "your table with the group of every row"],
   ["clustered.csv", "Download CSV", "the same as text"],
@@ -15,13 +17,15 @@ const FILES = [
 ];
 
 let followed = null;
+let usual = ""; // how long such a table takes, in words
+let pace = null; // of the parts of a step: when the first one ended, and when the last one did
 
 export function startRun(table, choices) {
-  return askJson("POST", `/tables/${table}/runs`, choices);
+  return askJson("POST", `tables/${table}/runs`, choices);
 }
 
 export function cancelRun(run) {
-  return ask("DELETE", `/runs/${run}`);
+  return ask("DELETE", `runs/${run}`);
 }
 
 export function stopFollowing() {
@@ -29,14 +33,16 @@ export function stopFollowing() {
 }
 
 // Resolves with the last state of the run, or null if something else is followed by now.
-export async function follow(run, checked) {
+export async function follow(run, checked, expected) {
   followed = run;
+  usual = expected.split(". ")[0];
+  pace = null;
   let failures = 0;
   let told = "";
   byId("work-steps").querySelector('[data-step="checking"]').hidden = !checked;
   while (followed === run) {
     try {
-      const state = await ask("GET", `/runs/${run}`);
+      const state = await ask("GET", `runs/${run}`);
       failures = 0;
       if (followed !== run) return null;
       if (!["waiting", "running"].includes(state.state)) return state;
@@ -65,13 +71,30 @@ function showProgress({ state, ahead, progress, seconds }) {
     return "Waiting for its turn";
   }
   const { done = 0, total = null, small = null } = progress;
-  const share = total ? Math.min(1, done / total) : 0;
-  const [from, to] = ENDS[step];
-  byId("bar").value = from + (to - from) * share;
+  const begun = small ? (small[1] ? Math.min(1, small[0] / small[1]) : small[0] / (small[0] + MANY)) : 0;
+  const share = total ? Math.min(1, (done + begun) / total) : 0;
+  const [from, last] = ENDS[step];
+  const to = step === "looking" && byId("work-steps").querySelector('[data-step="checking"]').hidden ? ENDS.writing[0] : last;
+  byId("bar").value = Math.max(byId("bar").value, from + (to - from) * share); // calculations are counted anew now and then
   byId("work-text").textContent = total ? `${TEXTS[step]}: ${Math.min(done, total)} of ${total}` : TEXTS[step];
-  const moving = small ? `, ${count(small[0], "calculation")}${small[1] ? ` of ${small[1]}` : ""}` : "";
-  byId("work-time").textContent = `${duration(seconds)} so far${moving}`;
+  const left = step === "checking" ? timeLeft(done, total, seconds) : null;
+  byId("work-time").textContent = `${duration(seconds)} so far${left === null ? `. ${usual}` : `, ${roughly(left)} left`}.`;
   return TEXTS[step];
+}
+
+// Seconds, as far as the parts that have ended tell; null as long as they are too few.
+function timeLeft(done, total, seconds) {
+  if (done > 0) pace ??= { first: done, since: seconds, done, at: seconds };
+  if (pace === null) return null;
+  if (done > pace.done) Object.assign(pace, { done, at: seconds });
+  const ended = pace.done - pace.first;
+  if (ended < COUNTED) return null;
+  return Math.max(0, ((pace.at - pace.since) / ended) * (total - done) - (seconds - pace.at));
+}
+
+function roughly(seconds) {
+  if (seconds < 10) return "a few seconds";
+  return seconds < 55 ? `about ${10 * Math.ceil(seconds / 10)} s` : `about ${Math.ceil((seconds - 5) / 60)} min`;
 }
 
 export function showWork() {
@@ -94,14 +117,14 @@ export function showDone(run, { result, seconds }) {
   for (const id of ["work", "failed"]) show(id, false);
   show("done");
   byId("done-text").textContent = `${result.title}. The work took ${duration(seconds)}.`;
-  const links = [make("li", {}, link(`/runs/${run}/report`, "Open the report", "in a tab of its own, to read or print", true, { target: "_blank", rel: "noopener" }))];
+  const links = [make("li", {}, link(`runs/${run}/report`, "Open the report", "in a tab of its own, to read or print", true, { target: "_blank", rel: "noopener" }))];
   for (const [name, label, about] of FILES) {
     if (name.endsWith(".zip") || result.files.includes(name)) {
-      links.push(make("li", {}, link(`/runs/${run}/files/${name}`, label, about, false, { download: name })));
+      links.push(make("li", {}, link(`runs/${run}/files/${name}`, label, about, false, { download: name })));
     }
   }
   byId("downloads").replaceChildren(...links);
-  byId("report").src = `/runs/${run}/report`;
+  byId("report").src = `runs/${run}/report`;
   byId("work-said").textContent = "The report is ready.";
 }
 

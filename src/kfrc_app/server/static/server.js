@@ -40,7 +40,7 @@ export function askJson(method, path, document_, options = {}) {
 export async function example(name) {
   let response;
   try {
-    response = await fetch("/example", { credentials: "same-origin" });
+    response = await fetch("example", { credentials: "same-origin" });
   } catch {
     throw new Lost();
   }
@@ -50,5 +50,5 @@ export async function example(name) {
 
 export function sendFile(file, signal) {
   const headers = { "content-type": "application/octet-stream", "x-file-name": encodeURIComponent(file.name.toWellFormed?.() ?? file.name) };
-  return ask("POST", "/tables", { body: file, headers, signal });
+  return ask("POST", "tables", { body: file, headers, signal });
 }
