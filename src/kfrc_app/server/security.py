@@ -51,7 +51,12 @@ REPORT_HEADERS = {"content-security-policy": REPORT_POLICY, "cross-origin-opener
 
 _ENTRY = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={home}/"><title>kfrc</title></head>
+<head>
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url={home}/">
+<link rel="icon" href="{home}/static/icon.svg" type="image/svg+xml">
+<title>kfrc</title>
+</head>
 <body><p><a href="{home}/">Go to the page</a></p></body>
 </html>
 """
