@@ -82,8 +82,7 @@ def spread_labels(ax: Axes, labels: Sequence[Any], fixed: Sequence[Any] = ()) ->
 
 def _extents(ax: Axes, labels: Sequence[Any]) -> tuple[FloatArray, FloatArray]:
     """Pixels (left, bottom, right, top) of texts, of shape (n_labels, 4), and of the axes, after layout."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None  # axes that are drawn on have one
+    figure = ax.figure.figure  # that of a part of a figure is the whole; get_figure(root=True) needs matplotlib 3.10
     figure.draw_without_rendering()
     boxes = np.array([(label.get_bbox_patch() or label).get_window_extent().extents for label in labels])
     return boxes, np.asarray(ax.get_window_extent().extents)

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
+from kfrc_app.tables.blanks import without
 from kfrc_app.tables.columns import Columns, Encoded, NotNumbers, Numbers, quoted
 from kfrc_app.tables.dates import UNIT
 from kfrc_app.tables.delimited import TextColumns
@@ -137,7 +138,7 @@ class CellColumns(Columns):
         cells = self.written.cells[name]
         if name not in self.measured:
             return cells
-        return pc.if_else(pa.array(np.isnan(self.measured[name])), cells, pa.scalar(None, cells.type))
+        return without(cells, pa.array(~np.isnan(self.measured[name])))
 
 
 def collect_cells(

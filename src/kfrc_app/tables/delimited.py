@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pyarrow import csv as arrow_csv
 
 from kfrc_app.tables.aside import without_lines_aside
+from kfrc_app.tables.blanks import without
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, quoted, refuse_repeated
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
 from kfrc_app.tables.headings import JOINED, has_second_line, join_groups
@@ -73,7 +74,7 @@ class TextColumns(Columns):
     def encoded(self, name: str, keep: Collection[str] = ()) -> Encoded:
         """The different texts of a column, found without making a Python object of every cell."""
         cells = self.cells[name]
-        known = pc.if_else(is_missing(cells, keep), pa.scalar(None, cells.type), cells)
+        known = without(cells, is_missing(cells, keep))
         found = pa.chunked_array([known]) if isinstance(known, pa.Array) else known
         found = found.combine_chunks().dictionary_encode()
         codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.intp)

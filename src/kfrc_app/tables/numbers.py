@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kfrc.typing import FloatArray
+from kfrc_app.tables.blanks import without
 from kfrc_app.tables.columns import NotNumbers, Numbers, quoted
 from kfrc_app.tables.dressing import Dressed, undress, undressing_notes
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
@@ -191,7 +192,7 @@ class _Column:
 
     @classmethod
     def of(cls, name: str, cells: Any) -> _Column:
-        cells = pc.if_else(is_missing(cells), pa.scalar(None, cells.type), cells)
+        cells = without(cells, is_missing(cells))
         found = cls(name, cells, _plain(cells))
         if found.plain is not None or found.fits(_NUMBER):
             return found

@@ -105,7 +105,7 @@ def test_every_kind_of_cell_reads_back_as_it_was():
         assert rows[0] == ["number", "when", "text"]
         got = pd.DataFrame(rows[1:], columns=rows[0])
         np.testing.assert_array_equal(got["number"].astype(float), frame["number"])
-        assert [None if pd.isna(day) else day.strftime("%Y-%m-%d") for day in pd.to_datetime(got["when"])] == [
+        assert [None if pd.isna(day) else day.strftime("%Y-%m-%d") for day in got["when"]] == [
             *("2020-01-31", "1900-03-01", "9999-12-31", None, "2024-02-29", "1970-01-01", "2000-01-01"),
         ]
         assert ["" if pd.isna(text) else text for text in got["text"]] == ["a", "", "ä", "", "x y", "1", "=1"]

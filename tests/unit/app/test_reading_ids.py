@@ -81,7 +81,10 @@ def test_whole_numbers_in_parquet_stay_exact_beside_gaps(tmp_path):
 def test_text_in_parquet_is_text_however_it_is_stored(tmp_path, kind):
     ids = ["007", "1.20", "NA", None]
     stored = pa.array([i and i.encode() for i in ids] if "binary" in str(kind) else ids, kind)
-    pq.write_table(pa.table({"key": stored, "a": [1.0, 2.0, 4.0, 8.0]}), tmp_path / "t.parquet")
+    try:
+        pq.write_table(pa.table({"key": stored, "a": [1.0, 2.0, 4.0, 8.0]}), tmp_path / "t.parquet")
+    except pa.ArrowNotImplementedError:
+        pytest.skip(f"this pyarrow cannot write {kind} into a file")
     path = str(tmp_path / "t.parquet")
     assert read_table(path, id_column="key").ids.tolist() == ["007", "1.20", "NA", ""]
     assert read_table(path, label_column="key").labels.tolist() == ["007", "1.20", "NA", ""]
