@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,6 +33,7 @@ HOSTILE = [
     "very long " + "long" * 60,
     "x=drop,when",
 ]
+STILL = {"name": "prefers-reduced-motion", "value": "reduce"}  # nothing is clicked while it moves
 QUICK = {"refits": "0", "how-many": "number"}
 
 
@@ -84,8 +86,7 @@ class Page:
     def open(self):
         self.browser.get_log("browser")
         self.browser.get_log("performance")
-        still = [{"name": "prefers-reduced-motion", "value": "reduce"}]  # nothing is clicked while it moves
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": still})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [STILL]})
         self.browser.get(self.address)
         self.until(lambda: "token" not in self.browser.current_url)
         self.browser.execute_script("sessionStorage.clear()")
@@ -165,6 +166,28 @@ class Page:
             if urlsplit(url).scheme not in ("data", "blob", "about", "chrome", "file")
         }
 
+    @contextmanager
+    def on_a_phone(self):
+        """For the time of a block."""
+        size = {"width": 375, "height": 740, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        yield
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": 1200, "height": 900})
+
+    def in_scheme(self, scheme, script):
+        """What a script finds in light or in dark."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}, STILL]
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        return self.browser.execute_script(script)
+
+    @property
+    def too_small(self):
+        """What a finger cannot press."""
+        return self.browser.execute_script(
+            "return [...document.querySelectorAll('button, .button, select, input:not([type=radio]):not([type=file])')]"
+            ".filter((e) => e.offsetParent && e.offsetHeight < 32).map((e) => e.outerHTML)"
+        )
+
     @property
     def overflow(self):
         """How far the page is wider than its window."""
@@ -226,7 +249,7 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
     assert page.text("done-text").startswith("people.csv, cut into 2 groups.")
     assert page.read_report(lambda b: "people.csv" in b.find_element("tag name", "body").text)
 
-    links = {link.get_attribute("download"): link for link in page["downloads"].find_elements("tag name", "a")}
+    links = {link.text.partition("\n")[0]: link for link in page["downloads"].find_elements("tag name", "a")}
     run = re.search(r"/runs/(\w+)/report", page["report"].get_attribute("src"))[1]
     summary = json.loads(page.fetched(f"runs/{run}/files/summary.json"))
     assert "--types 'answer=ordinal:low<medium<high'" in json.dumps(summary)
@@ -240,10 +263,10 @@ def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, addr
     browser.switch_to.window(first)
 
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
-    name = "clustered.csv"
-    browser.execute_script("arguments[0].click()", links[name])
+    name = "people with groups.csv"
+    browser.execute_script("arguments[0].click()", links["Download CSV"])
     page.until(lambda: (folder / name).exists())
-    content = page.fetched(f"runs/{run}/files/{name}")
+    content = page.fetched(f"runs/{run}/files/clustered.csv")
     page.until(lambda: (folder / name).read_bytes() == content)
     rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
     assert len(rows) == 31
@@ -260,6 +283,10 @@ def test_a_run_is_cancelled_and_another_one_started(page, long_table, browser):
     steps = page["work-steps"].find_elements("tag name", "li")
     assert [step.get_attribute("class") for step in steps] == ["past", "now", "", ""]
     assert not page["columns-body"].is_displayed()
+    assert re.search(r" s so far\. A table of this size usually takes .*\.$", page.text("work-time"))
+    with page.on_a_phone():
+        assert page.overflow <= 0
+        assert page.too_small == []
     page.click("cancel")
     page.until(lambda: not page["result"].is_displayed())
     assert browser.switch_to.active_element.get_attribute("id") == "groups-title"
@@ -359,6 +386,9 @@ def test_hostile_names_are_text_everywhere(page, folder, browser, address):
     page.quick()
     page.click("go")
     page.until_shown("done")
+    with page.on_a_phone():
+        assert page.overflow <= 0
+        assert page.too_small == []
     assert page.read_report(lambda b: "<img src=x" in b.find_element("tag name", "body").text)
     browser.switch_to.frame(page["report"])
     assert browser.execute_script("return window.hacked") is None
@@ -469,36 +499,18 @@ def test_everything_can_be_done_with_the_keyboard(page, browser, table):
     assert page.text("work-said") == "The report is ready."
 
 
-@pytest.fixture
-def phone(browser):
-    size = {"width": 375, "height": 740, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    yield browser
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": 1200, "height": 900})
-
-
-def test_a_phone_shows_every_step_without_scrolling_sideways(phone, address, table, folder):
-    page = Page(phone, address.text).open()
-    assert page.overflow <= 0
+def test_a_phone_shows_the_columns_without_scrolling_sideways(page, table, folder):
     wide = pd.read_csv(table)
     wide["x" * 90] = range(len(wide))
     path = folder / ("y" * 90 + ".csv")
     wide.to_csv(path, index=False)
-    page.give_and_wait(path)
-    assert page.overflow <= 0
-    page.choose(2, "ordinal")
-    assert page.overflow <= 0
-    page.quick()
-    page.click("go")
-    page.until_shown("work")
-    assert page.overflow <= 0
-    page.until_shown("done")
-    assert page.overflow <= 0
-    small = phone.execute_script(
-        "return [...document.querySelectorAll('button, .button, select, input:not([type=radio]):not([type=file])')]"
-        ".filter((e) => e.offsetParent && e.offsetHeight < 32).map((e) => e.outerHTML)"
-    )
-    assert small == []
+    with page.on_a_phone():
+        assert page.overflow <= 0
+        page.give_and_wait(path)
+        assert page.overflow <= 0
+        page.choose(2, "ordinal")
+        assert page.overflow <= 0
+        assert page.too_small == []
 
 
 CONTRAST = """
@@ -524,15 +536,15 @@ return [...document.querySelectorAll("h1, h2, p, li, th, td, label, button, .but
 """
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read_in_light_and_in_dark(page, browser, table, scheme):
-    feature = [{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
-    dark = browser.execute_script("return getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
-    assert dark is (scheme == "dark")
-    assert browser.execute_script(CONTRAST) == []
+def test_text_can_be_read_in_light_and_in_dark(page, browser, table):
+    def in_both():
+        return {scheme: page.in_scheme(scheme, CONTRAST) for scheme in ("light", "dark")}
+
+    background = "return getComputedStyle(document.body).backgroundColor"
+    assert page.in_scheme("light", background) == "rgb(255, 255, 255)" != page.in_scheme("dark", background)
+    assert in_both() == {"light": [], "dark": []}
     page.give_and_wait(table)
-    assert browser.execute_script(CONTRAST) == []
+    assert in_both() == {"light": [], "dark": []}
 
 
 def test_who_has_no_table_can_try_one(page):

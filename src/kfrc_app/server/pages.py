@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import traceback
 from collections.abc import Mapping
@@ -19,11 +20,11 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainT
 from starlette.routing import Route
 
 import kfrc
-from kfrc_app.runs.results import REPORT
+from kfrc_app.runs.results import CLUSTERED, REPORT, WORKBOOK
 from kfrc_app.server import limits
 from kfrc_app.server.choices import MAX_GROUPS, MIN_GROUPS, Choices
 from kfrc_app.server.example import NAME, example_table
-from kfrc_app.server.jobs import Runs
+from kfrc_app.server.jobs import ALL_FILES, Runs
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.security import REPORT_HEADERS
 from kfrc_app.server.uploads import Uploads
@@ -32,6 +33,12 @@ from kfrc_app.server.workers import WorkerEndedError, Workers
 NAME_HEADER = "x-file-name"
 
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_DOWNLOADS = {
+    WORKBOOK: "with groups.xlsx",
+    CLUSTERED: "with groups.csv",
+    ALL_FILES: "results.zip",
+}
+_ENDINGS = re.compile(r"(?:\.[A-Za-z0-9]{1,8})?(?:\.(?:gz|zip))?$")
 _SENTENCES = {404: "There is nothing at this address.", 405: "This address does not answer to that."}
 _UNREADABLE = (
     "This file made the program that reads it stop, perhaps because it needs too much memory: use another file."
@@ -147,7 +154,23 @@ class Pages:
         """A file of a result."""
         run = self.runs.get(request.path_params["key"])
         path = await anyio.to_thread.run_sync(self.runs.file, run, request.path_params["name"])
-        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+        name = download_name(run.upload.name, path.name)
+        return FileResponse(path, media_type="application/octet-stream", filename=name)
+
+
+def download_name(table: str, file: str) -> str:
+    """What a file of a result is called among the downloads of a user: after the table.
+
+    Examples
+    --------
+    >>> from kfrc_app.server.pages import download_name
+    >>> download_name("survey.2024.xlsx", "clustered.csv"), download_name("survey.csv.gz", "summary.json")
+    ('survey.2024 with groups.csv', 'summary.json')
+    """
+    if file not in _DOWNLOADS:
+        return file
+    stem = _ENDINGS.sub("", "".join(filter(str.isprintable, table)))
+    return f"{stem.strip(' .') or 'table'} {_DOWNLOADS[file]}"
 
 
 async def _choices(request: Request) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 from kfrc import KFRC
 from kfrc_app.server import limits
 from kfrc_app.server.jobs import Runs, State
+from kfrc_app.server.pages import download_name
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.security import REPORT_POLICY
 from kfrc_app.server.uploads import Uploads
@@ -43,9 +44,29 @@ def test_files_are_downloads_and_never_shown_by_the_browser(client, done):
     run, state = done
     for name in state["result"]["files"]:
         headers = client.get(f"/runs/{run}/files/{name}").headers
-        assert headers["content-disposition"] == f'attachment; filename="{name}"'
+        assert headers["content-disposition"].startswith("attachment; ")
         assert headers["content-type"] == "application/octet-stream"
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [
+        ("Staff survey 2024.xlsx", "Staff survey 2024 with groups.xlsx"),
+        ("a.csv.gz", "a with groups.xlsx"),
+        ("\u202egnp.csv", "gnp with groups.xlsx"),
+        (".csv", "table with groups.xlsx"),
+        ("Größe", "Größe with groups.xlsx"),
+        ('x"; filename=evil.exe', 'x"; filename=evil with groups.xlsx'),
+    ],
+)
+def test_a_download_is_named_after_its_table(table, shown):
+    assert download_name(table, "clustered.xlsx") == shown
+
+
+def test_names_of_downloads_are_one_value_of_a_header(client, done):
+    found = client.get(f"/runs/{done[0]}/files/clustered.csv").headers["content-disposition"]
+    assert found == "attachment; filename*=utf-8''b%3E%20with%20groups.csv"
 
 
 def test_the_report_lives_in_a_sandbox(client, done):

@@ -332,7 +332,10 @@ for (const section of ["columns", "groups"]) byId(`change-${section}`).addEventL
 for (const section of ["columns", "groups"]) {
   byId(section).addEventListener("focusin", () => byId("result").hidden && markStep(section));
 }
-byId("start").addEventListener("change", () => show("stale"));
+byId("start").addEventListener("change", (event) => {
+  show("stale");
+  if (event.target.name === "refits") show("expected", event.target.value !== "0"); // which takes seconds
+});
 
 if (restore()) {
   describe(null)

@@ -35,7 +35,7 @@ export function stopFollowing() {
 // Resolves with the last state of the run, or null if something else is followed by now.
 export async function follow(run, checked, expected) {
   followed = run;
-  usual = expected.split(". ")[0];
+  usual = checked ? `. ${expected.split(". ")[0]}` : "";
   pace = null;
   let failures = 0;
   let told = "";
@@ -78,7 +78,7 @@ function showProgress({ state, ahead, progress, seconds }) {
   byId("bar").value = Math.max(byId("bar").value, from + (to - from) * share); // calculations are counted anew now and then
   byId("work-text").textContent = total ? `${TEXTS[step]}: ${Math.min(done, total)} of ${total}` : TEXTS[step];
   const left = step === "checking" ? timeLeft(done, total, seconds) : null;
-  byId("work-time").textContent = `${duration(seconds)} so far${left === null ? `. ${usual}` : `, ${roughly(left)} left`}.`;
+  byId("work-time").textContent = `${duration(seconds)} so far${left === null ? usual : `, ${roughly(left)} left`}.`;
   return TEXTS[step];
 }
 
@@ -120,7 +120,7 @@ export function showDone(run, { result, seconds }) {
   const links = [make("li", {}, link(`runs/${run}/report`, "Open the report", "in a tab of its own, to read or print", true, { target: "_blank", rel: "noopener" }))];
   for (const [name, label, about] of FILES) {
     if (name.endsWith(".zip") || result.files.includes(name)) {
-      links.push(make("li", {}, link(`runs/${run}/files/${name}`, label, about, false, { download: name })));
+      links.push(make("li", {}, link(`runs/${run}/files/${name}`, label, about, false, { download: "" })));
     }
   }
   byId("downloads").replaceChildren(...links);
