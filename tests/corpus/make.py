@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import habits
 import questions
+import reports
 import sheets
 import texts
 from entries import FILES, Entry
 
-ENTRIES: list[Entry] = [*texts.ENTRIES, *habits.ENTRIES, *sheets.ENTRIES, *questions.ENTRIES]
+ENTRIES: list[Entry] = [*texts.ENTRIES, *habits.ENTRIES, *sheets.ENTRIES, *reports.ENTRIES, *questions.ENTRIES]
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 import openpyxl
@@ -31,7 +31,7 @@ def _repacked(content: bytes) -> bytes:
     return target.getvalue()
 
 
-def _xlsx(rows: Rows, change: Callable[[Any], None] | None = None, **more: Rows) -> bytes:
+def xlsx(rows: Rows, change: Callable[[Any], None] | None = None, **more: Rows) -> bytes:
     book = openpyxl.Workbook()
     book.properties.created = book.properties.modified = _MADE
     book.active.title = "Sheet1"
@@ -46,7 +46,7 @@ def _xlsx(rows: Rows, change: Callable[[Any], None] | None = None, **more: Rows)
     return _repacked(target.getvalue())
 
 
-def _written(fill: Callable[[Any, Any], None], **options: Any) -> bytes:
+def written(fill: Callable[[Any, Any], None], **options: Any) -> bytes:
     target = io.BytesIO()
     book = xlsxwriter.Workbook(target, {"in_memory": True, **options})
     book.set_properties({"created": _MADE})
@@ -55,7 +55,7 @@ def _written(fill: Callable[[Any, Any], None], **options: Any) -> bytes:
     return _repacked(target.getvalue())
 
 
-def _ods(*sheets: tuple[str, Rows]) -> bytes:
+def ods(*sheets: tuple[str, Rows]) -> bytes:
     document = OpenDocumentSpreadsheet()
     for name, rows in sheets:
         table = Table(name=name)
@@ -73,7 +73,12 @@ def _ods(*sheets: tuple[str, Rows]) -> bytes:
 def _ods_cell(value: Any) -> Any:
     if value is None:
         return TableCell()
-    if isinstance(value, tuple):  # a kind, a number, and what can be seen of it
+    if isinstance(value, tuple) and len(value) == 2:  # text, and over how many rows it is merged
+        cell, seen = TableCell(valuetype="string", numberrowsspanned=value[1], numbercolumnsspanned=1), value[0]
+    elif isinstance(value, timedelta):
+        hours = value // timedelta(hours=1)
+        cell, seen = TableCell(valuetype="time", timevalue=f"PT{hours:02d}H00M00S"), f"{hours}:00"
+    elif isinstance(value, tuple):  # a kind, a number, and what can be seen of it
         kind, number, seen = value
         extra = {"currency": "EUR"} if kind == "currency" else {}
         cell = TableCell(valuetype=kind, value=number, **extra)
@@ -147,11 +152,11 @@ _SMALL = [["name", "x", "y"], ["a", 1.5, 10], ["b", 2.5, 20], ["c", 3.5, 40]]
 _SMALL_TRUTH: dict[str, Any] = {"name": ["a", "b", "c"], "x": [1.5, 2.5, 3.5], "y": [10, 20, 40]}
 
 ENTRIES = [
-    Entry("plain.xlsx", "Excel: names and rows", _xlsx(_SMALL), _SMALL_TRUTH),
+    Entry("plain.xlsx", "Excel: names and rows", xlsx(_SMALL), _SMALL_TRUTH),
     Entry(
         "formats.xlsx",
         "Excel: money, percent and dates as formats of cells",
-        _written(_fill_formats),
+        written(_fill_formats),
         {
             "item": ["a", "b", "c", "d"],
             "price": [1234.5, 99.9, 10, 2500],
@@ -162,7 +167,7 @@ ENTRIES = [
     Entry(
         "dates_1904.xlsx",
         "Excel for Mac: days are counted from 1904",
-        _written(_fill_formats, date_1904=True),
+        written(_fill_formats, date_1904=True),
         {
             "item": ["a", "b", "c", "d"],
             "price": [1234.5, 99.9, 10, 2500],
@@ -173,21 +178,21 @@ ENTRIES = [
     Entry(
         "formulas.xlsx",
         "Excel: formulas with their results, one of them an error",
-        _written(_fill_formulas),
+        written(_fill_formulas),
         {"x": [1.5, 2.5, 4, 8], "double": [3, 5, 8, 16], "bad": [2.5, 3.5, None, 9]},
         notes=("#N/A",),
     ),
     Entry(
         "offset.xlsx",
         "Excel: the table stands somewhere in the sheet",
-        _written(_fill_offset),
+        written(_fill_offset),
         {"shop": ["A", "B", "C", "D"], "area": [100, 250.5, 80, 120], "staff": [5, 9, 3, 4]},
         notes=("Overview of shops", "staff at the end of the year"),
     ),
     Entry(
         "text_numbers.xlsx",
         "Excel, German: numbers that were pasted as text",
-        _xlsx(
+        xlsx(
             [
                 ["Ort", "Betrag", "Anteil", "Tag"],
                 ["A", "1.234,50", "12 %", "12.03.2024"],
@@ -206,7 +211,7 @@ ENTRIES = [
     Entry(
         "title_merged.xlsx",
         "Excel: a title over all columns, groups of rows in merged cells",
-        _xlsx(
+        xlsx(
             [
                 ["Visits 2024", None, None, None],
                 [],
@@ -229,7 +234,7 @@ ENTRIES = [
     Entry(
         "two_headers.xlsx",
         "Excel: years above quarters",
-        _xlsx(
+        xlsx(
             [
                 [None, "2023", None, "2024", None],
                 ["shop", "Q1", "Q2", "Q1", "Q2"],
@@ -251,7 +256,7 @@ ENTRIES = [
     Entry(
         "units_total.xlsx",
         "Excel: units below the names, a total and a remark at the end",
-        _xlsx(
+        xlsx(
             [
                 ["site", "area", "yield"],
                 [None, "ha", "t"],
@@ -269,40 +274,40 @@ ENTRIES = [
     Entry(
         "hidden.xlsx",
         "Excel: a hidden column and a hidden sheet",
-        _xlsx(_SMALL, _hide, old=[["p", "q"], [1, 2], [3, 4], [5, 6]]),
+        xlsx(_SMALL, _hide, old=[["p", "q"], [1, 2], [3, 4], [5, 6]]),
         _SMALL_TRUTH,
         notes=("'B'", "'old'"),
     ),
     Entry(
         "cleared_rows.xlsx",
         "Excel: cells below the table that have a format but nothing in them",
-        _xlsx(_SMALL, _format_blank_rows),
+        xlsx(_SMALL, _format_blank_rows),
         _SMALL_TRUTH,
     ),
     Entry(
         "notes_sheet.xlsx",
         "Excel: a sheet of remarks beside the table",
-        _xlsx([["About"], ["Made by Ann"]], data=_SMALL),
+        xlsx([["About"], ["Made by Ann"]], data=_SMALL),
         _SMALL_TRUTH,
         notes=("'data'", "'Sheet1'"),
     ),
     Entry(
         "two_sheets.xlsx",
         "Excel: two tables on two sheets",
-        _xlsx(_SMALL, more=_SMALL),
+        xlsx(_SMALL, more=_SMALL),
         asks=("'Sheet1', 'more'", "--sheet 'Sheet1'"),
     ),
     Entry(
         "two_sheets_answered.xlsx",
         "The same, and which is meant",
-        _xlsx(_SMALL, Zürich=[["p", "q"], [1, 2.5], [3, 4.5], [5, 6]]),
+        xlsx(_SMALL, Zürich=[["p", "q"], [1, 2.5], [3, 4.5], [5, 6]]),
         {"p": [1, 3, 5], "q": [2.5, 4.5, 6]},
         options={"sheet": "Zürich"},
     ),
     Entry(
         "spoiled_dates.xlsx",
         "Excel, US: dates of other countries, half of them taken with days for months",
-        _xlsx([["when", "x"], [date(2024, 3, 12), 1], ["13/12/2024", 2], [date(2024, 5, 1), 4], ["25/12/2024", 3]]),
+        xlsx([["when", "x"], [date(2024, 3, 12), 1], ["13/12/2024", 2], [date(2024, 5, 1), 4], ["25/12/2024", 3]]),
         {"x": [1, 2, 4, 3]},
         left_out={"when": ["2024-03-12", "13/12/2024", "2024-05-01", "25/12/2024"]},
         notes=("took days for months",),
@@ -310,7 +315,7 @@ ENTRIES = [
     Entry(
         "times.xlsx",
         "Excel: times of day, and a time with a day",
-        _xlsx(
+        xlsx(
             [
                 ["at", "when"],
                 [time(6, 30), datetime(2024, 1, 31, 6, 30)],
@@ -321,11 +326,11 @@ ENTRIES = [
         {"at": [6.5, 12, 18.75], "when": dates("2024-01-31T06:30:00", "2024-02-01T12:00:00", "2024-02-02T18:45:00")},
         notes=("hours",),
     ),
-    Entry("two_tables.xlsx", "Excel: two tables below each other", _xlsx([*_SMALL, [], *_SMALL]), asks=("two tables",)),
+    Entry("two_tables.xlsx", "Excel: two tables below each other", xlsx([*_SMALL, [], *_SMALL]), asks=("two tables",)),
     Entry(
         "qualtrics.xlsx",
         "Qualtrics, saved as Excel: questions below the names",
-        _xlsx(
+        xlsx(
             [
                 ["Duration", "Q1", "Q2"],
                 ["Duration (in seconds)", "How old are you?", "Pick one"],
@@ -341,21 +346,21 @@ ENTRIES = [
     Entry(
         "years.xlsx",
         "Excel: years as names of columns",
-        _xlsx([["land", 2019, 2020, 2021], ["AT", 8.9, 8.95, 9], ["BE", 11.4, None, 11.5], ["CZ", 10.6, 10.7, 10.5]]),
+        xlsx([["land", 2019, 2020, 2021], ["AT", 8.9, 8.95, 9], ["BE", 11.4, None, 11.5], ["CZ", 10.6, 10.7, 10.5]]),
         {"land": ["AT", "BE", "CZ"], "2019": [8.9, 11.4, 10.6], "2020": [8.95, None, 10.7], "2021": [9, 11.5, 10.5]},
     ),
     Entry(
         "zip_codes.xlsx",
         "Excel: codes as text with leading zeros, others as numbers",
-        _xlsx([["zip", "n"], ["01234", 5], [80331, 6], ["00501", 7], ["01234", 8]]),
+        xlsx([["zip", "n"], ["01234", 5], [80331, 6], ["00501", 7], ["01234", 8]]),
         {"zip": ["01234", "80331", "00501", "01234"], "n": [5, 6, 7, 8]},
         notes=("leading zeros",),
     ),
-    Entry("blank.xlsx", "Excel: nothing in it", _xlsx([]), asks=("no table",)),
+    Entry("blank.xlsx", "Excel: nothing in it", xlsx([]), asks=("no table",)),
     Entry(
         "plain.ods",
         "LibreOffice: numbers, money, percent, days and truth values",
-        _ods(
+        ods(
             (
                 "Tabelle1",
                 [
@@ -377,7 +382,7 @@ ENTRIES = [
     Entry(
         "title.ods",
         "LibreOffice: a title above, blank sheets beside",
-        _ods(
+        ods(
             ("Blatt1", [["Messung vom Januar"], [], ["Probe", "a", "b"], ["p1", 1, 2.5], ["p2", 3, 4.5], ["p3", 5, 7]]),
             ("Blatt2", []),
             ("Blatt3", []),
@@ -388,13 +393,13 @@ ENTRIES = [
     Entry(
         "two_sheets.ods",
         "LibreOffice: two tables on two sheets",
-        _ods(("eins", _SMALL), ("zwei", _SMALL)),
+        ods(("eins", _SMALL), ("zwei", _SMALL)),
         asks=("'eins', 'zwei'", "--sheet 'eins'"),
     ),
     Entry(
         "beside.xlsx",
         "Excel: two tables beside each other",
-        _xlsx(
+        xlsx(
             [
                 ["a", "b", None, "c", "d"],
                 [1, 2, None, 3, 4],
@@ -408,20 +413,20 @@ ENTRIES = [
     Entry(
         "spacer.xlsx",
         "Excel: a blank column between the columns of one table",
-        _xlsx([["a", None, "b"], [1, None, 2.5], [3, None, 4.5], [5, None, 7]]),
+        xlsx([["a", None, "b"], [1, None, 2.5], [3, None, 4.5], [5, None, 7]]),
         {"a": [1, 3, 5], "b": [2.5, 4.5, 7]},
     ),
     Entry(
         "names_only.xlsx",
         "Excel: the names of columns over two cells",
-        _xlsx([["person", None, "age"], ["Ann", "Lee", 34], ["Bob", "Ray", 28], ["Cy", "Dee", 51]]),
+        xlsx([["person", None, "age"], ["Ann", "Lee", 34], ["Bob", "Ray", 28], ["Cy", "Dee", 51]]),
         {"person": ["Ann", "Bob", "Cy"], "column_2": ["Lee", "Ray", "Dee"], "age": [34, 28, 51]},
         notes=("column_2",),
     ),
     Entry(
         "matrix_of_dates.xlsx",
         "Excel: days as names of columns",
-        _xlsx([["shop", date(2024, 1, 31), date(2024, 2, 29)], ["A", 1, 2.5], ["B", 3, 4.5], ["C", 5, 7]]),
+        xlsx([["shop", date(2024, 1, 31), date(2024, 2, 29)], ["A", 1, 2.5], ["B", 3, 4.5], ["C", 5, 7]]),
         {"shop": ["A", "B", "C"], "2024-01-31": [1, 3, 5], "2024-02-29": [2.5, 4.5, 7]},
     ),
 ]

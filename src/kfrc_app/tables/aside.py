@@ -69,7 +69,8 @@ def _without_blank_lines(columns: list[Any], notes: list[str]) -> list[Any]:
     if blank is None:
         return columns
     kept = pc.invert(blank)
-    if not all(map(is_name, columns[0].filter(kept).slice(0, _LOOKED_AT).to_pylist())):
+    first = next((column for column in columns if not pc.all(pc.equal(column, "")).as_py()), columns[0])
+    if not all(map(is_name, first.filter(kept).slice(0, _LOOKED_AT).to_pylist())):
         last = pc.max(pc.indices_nonzero(kept)).as_py()
         kept = pa.array([k <= (-1 if last is None else last) for k in range(len(kept))])
     n_blank = len(kept) - (pc.sum(pc.cast(kept, pa.int64())).as_py() or 0)

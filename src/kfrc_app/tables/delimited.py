@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -24,13 +23,11 @@ from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, coun
 from kfrc_app.tables.headings import JOINED, has_second_line, join_groups
 from kfrc_app.tables.layout import told
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
-from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
+from kfrc_app.tables.row_names import refuse_doubtful_row_names
 
 _LOOKED_AT = 50  # cells below a first one that tell whether it is data
 _BLOCK_SIZE = 1 << 20  # bytes that are split at a time
 _LINES_PER_BLOCK = 16  # at least, because a line must fit
-_PARTS = {",": ("^[+\u2212-]?[0-9]+$", "^[0-9]+$"), " ": ("^[+\u2212-]?[1-9][0-9]{0,2}$", "^[0-9]{3}$")}
-"""What stands before and after a mark within a number, where the same mark separates columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +173,7 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
                 "if it is data, put a line of names above it"
             )
         if records.named_rows:
-            _refuse_doubtful_row_names(records, dialect, marks)
+            refuse_doubtful_row_names(records.columns, dialect, marks)
         records = _with_second_line(records, notes)
         names, columns = _names(records), without_lines_aside(records.columns, records.first, notes)
         made_up = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if not field.strip()]
@@ -321,40 +318,6 @@ def _uneven(row: int, found: int, expected: int, separator: str) -> DataError:
     return DataError(
         f"row {row} has {found} {fields} where {expected} {verb} expected: every line must have the same number "
         f"of fields (separator: {SEPARATOR_WORDS.get(separator, 'none')})"
-    )
-
-
-def _refuse_doubtful_row_names(records: Records, dialect: Dialect, marks: Marks) -> None:
-    """Ask about a field that the header does not know, unless it is clearly the first of its row, the name."""
-    names, word = records.columns[0].to_pylist(), SEPARATOR_WORDS[dialect.separator]
-    n_blank = pc.sum(pc.cast(pc.equal(records.columns[-1], ""), pa.int64())).as_py()
-    are_numbers = '\n"' not in dialect.text and all(map(looks_like_number, names))
-    are_distinct = all(map(str.isdigit, names)) and len(set(names)) == len(names)
-    answer = ""
-    if 2 * n_blank <= len(names) and (are_distinct or not are_numbers):
-        if not (are_numbers or dialect.separator == " ") or not _may_hold_marks(records, dialect, marks):
-            return
-        answer = ', or add --decimal "."'
-    asked = f"the rows have one field more than the header: does the first one, '{names[0]}' in row 1, name the row?"
-    message = (
-        f"{asked} If so, put a name for it into the header{answer}. If not, the rows have a {word} too many: remove "
-        "it, or put quotation marks around the cell that holds it"
-    )
-    if not answer:
-        raise DataError(message)
-    raise OpenQuestionError(message, Question(asked, (Choice("it names the row", decimal="."),)))
-
-
-def _may_hold_marks(records: Records, dialect: Dialect, marks: Marks) -> bool:
-    """Whether two columns may be one, of numbers such as 1,5 or 1 234."""
-    separator = dialect.separator
-    if separator not in _PARTS or (marks != Marks() and separator not in (marks.decimal, marks.thousands)):
-        return False
-    before, after = _PARTS[separator]
-    return any(
-        pc.all(pc.match_substring_regex(left, before)).as_py()
-        and pc.all(pc.match_substring_regex(right, after)).as_py()
-        for left, right in itertools.pairwise(records.columns)
     )
 
 

@@ -29,6 +29,7 @@ _ALL_NUMBERS = (True, True, 1.0, True)
 _ESCAPED_QUOTE = re.compile(r'\\"(?=[^\s";|,])')
 """A quotation mark with a backslash before it, within a field: R and MySQL write it where others write two marks."""
 
+_SHOUTED = re.compile(r"(?:!.*\n|\n){2,}")
 _EXCEL_HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)
 
 
@@ -83,11 +84,12 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
         if not text[hint.end() :].strip():
             raise DataError("the file is empty")
         return Dialect(text[hint.end() :], hint[1], tuple(notes))
+    first = text[:1]
     text, n_comments = _without_comments(text)
     if not text.strip():
         raise DataError("the file holds nothing but comments: lines that begin with #")
     if n_comments:
-        notes.append(f"left out {n_comments} line(s) of comment at the top, which begin with #")
+        notes.append(f"left out {n_comments} line(s) of comment at the top, which begin with {first}")
     text, margins = trim(text)
     notes.extend(margins)
     separator = _find_separator(_sample(text), marks)
@@ -143,7 +145,13 @@ def _binary_message(content: bytes) -> str:
 
 
 def _without_comments(text: str) -> tuple[str, int]:
-    """Leave out lines at the top that begin with #, but not a header that does, of which only "# " is left out."""
+    """Leave out lines at the top that begin with #, but not a header that does, of which only "# " is left out.
+
+    Several lines that begin with ! are comments as well: gene expression data have them.
+    """
+    shouted = _SHOUTED.match(text)
+    if shouted:
+        return text[shouted.end() :], shouted[0].count("\n")
     n_comments, start = 0, 0
     while text.startswith("#", start):
         end = text.index("\n", start) + 1

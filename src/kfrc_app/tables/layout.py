@@ -129,9 +129,16 @@ def find_header(rows: Sequence[Row]) -> int:
         below = rows[full + 1 :]
         below = below[count_explanations(below, len(rows[full])) :]
         values = [j for j, cell in enumerate(rows[full]) if not is_blank(cell) and holds_values(below, j)]
-        if _are_names(rows[full]) and (values or fills[full - 1] == 0):
+        if _are_names(rows[full]) and (values or fills[full - 1] == 0) and not _stands_again(rows[full], below):
             return full
     return first
+
+
+def _stands_again(row: Row, below: Sequence[Row]) -> bool:
+    """Whether a column holds a cell of a line again, as levels do and names of columns do not."""
+    return any(
+        not is_blank(cell) and any(j < len(other) and other[j] == cell for other in below) for j, cell in enumerate(row)
+    )
 
 
 def _may_be_names(row: Row, fill: int, usual: int) -> bool:
@@ -214,8 +221,19 @@ def _explains(row: Row, measured: Sequence[int]) -> bool:
     cells = [row[j] for j in measured if j < len(row) and not is_blank(row[j])]
     if not cells or not all(is_name(cell) for cell in cells):
         return False
-    units = all(_UNIT.fullmatch(str(cell).strip()) for cell in cells)
-    return units or (len(cells) > 1 and 2 * len(cells) >= len(measured))
+    return are_units(cells) or (len(cells) > 1 and 2 * len(cells) >= len(measured))
+
+
+def are_units(cells: Row) -> bool:
+    """Whether cells hold nothing but units.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.layout import are_units
+    >>> are_units(["cm", "kg"]), are_units(["size", "kg"])
+    (True, False)
+    """
+    return all(_UNIT.fullmatch(str(cell).strip()) for cell in cells)
 
 
 def count_remarks(rows: Sequence[Row], width: int) -> int:
@@ -280,14 +298,14 @@ def told_explanations(rows: Sequence[Row]) -> str:
 
 
 def refuse_second_table(rows: Sequence[Row], width: int) -> None:
-    """Stop if another line of names follows a blank line.
+    """Stop if another line of names follows a blank line, or a title below one.
 
     Raises
     ------
     DataError
     """
     for k in range(2, len(rows) - 1):
-        if is_blank_row(rows[k - 1]) and n_filled(rows[k]) > 1 and _are_names(rows[k]):
+        if n_filled(rows[k - 1]) < 2 and n_filled(rows[k]) > 1 and _is_apart(rows, k) and _are_names(rows[k]):
             above = [j for j in range(width) if holds_values(rows[:k][:_LOOKED_AT], j)]
             if sum(j < len(rows[k]) and is_name(rows[k][j]) for j in above) > 1:
                 raise _two_tables("after a blank line, ", rows[k])

@@ -134,12 +134,13 @@ def _cut(text: str, separator: str) -> list[_Sample]:
     if len(filled) < 3 or any('"' in field for record in records for field in record):
         return []
     start = find_header(records)
-    below = [len(record) for record in records[start + 1 :] if n_filled(record)]
+    below = [record for record in records[start + 1 :] if n_filled(record)]
     if not below:
         return []
-    width, count = Counter(below).most_common(1)[0]
+    width, count = Counter(map(len, below)).most_common(1)[0]
     start -= _lacks_corner(records, start)
-    n_remarks = sum(n == 1 for n in below[-_TAIL_LINES:]) if len(below) > 3 else 0
+    odd = [record for record in below[-_TAIL_LINES:] if len(record) != width]
+    n_remarks = sum(len(record) == 1 or not any(map(is_value, record)) for record in odd) if len(below) > 3 else 0
     if width < 2:
         return []
     return [_Sample(separator, records, ends, width, start, count / max(len(below) - n_remarks, 1))]
@@ -167,7 +168,10 @@ def _is_start(sample: _Sample) -> bool:
 def _is_lined_up(text: str) -> bool:
     """Whether spaces separate columns, in all lines from the first on."""
     found = _cut(re.sub(" +", " ", text[:_SAMPLE_SIZE]), " ")
-    return bool(found) and found[0].start == 0 and found[0].share >= _EVEN_SHARE
+    if not found or found[0].start:
+        return False
+    rows = [record for record in found[0].records[1:] if n_filled(record)]
+    return sum(len(record) == found[0].width for record in rows) >= _EVEN_SHARE * len(rows)
 
 
 def _without_remarks(text: str, sample: _Sample) -> tuple[str, list[list[str]], int]:

@@ -337,9 +337,12 @@ def _with_second_line(header: list[str], rows: Grid, notes: list[str], *, groupe
 def _names(names: list[str], above: Sequence[Row], notes: list[str]) -> list[str]:
     """Names of the columns: with what stands above them where they repeat, and made up where there are none."""
     given = [name for name in names if name]
-    if len({*given}) < len(given) and above and n_filled(above[0]) > 1:
-        names = join_groups([" ".join(cell_text(cell, TRUTHS).split()) for cell in above[0]], names)
-        notes.append("names of columns repeat, so that each was joined with the one above it")
+    groups = [" ".join(cell_text(cell, TRUTHS).split()) for row in above for cell in row]
+    repeats, is_merged = len({*given}) < len(given), groups[:1] == names[:1] != [""]
+    if n_filled(groups) > 1 and (repeats or is_merged):
+        why = "names of columns repeat" if repeats else "names of columns stand in two lines"
+        names = join_groups(groups, names)
+        notes.append(f"{why}, so that each was joined with the one above it")
     nameless = [f"column_{j + 1}" for j, name in enumerate(names) if not name and j]
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
     if nameless:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from kfrc_app.tables.columns import quoted, shortened
 from kfrc_app.tables.dressing import undress
 from kfrc_app.tables.layout import Row, is_blank, is_name
+from kfrc_app.tables.numbers import MISSING
 
 _WORDS = (
     r"(?:(?:grand |sub-?|overall )?(?:totals?|sums?|averages?|means?|avg)|(?:zwischen)?summen?|"
@@ -84,7 +85,7 @@ def find_totals(rows: Sequence[Row], width: int) -> tuple[list[int], list[str]]:
 
 def is_searched(first: Sequence[Row], last: Row) -> bool:
     """Whether rows need to be looked at: by their first cells, unless they are many, and the last row by its own."""
-    return may_be_total(last) or (bool(first) and (is_blank(last[0]) or any(map(may_be_total, first))))
+    return may_be_total(last) or (bool(first) and (_is_unknown(last[0]) or any(map(may_be_total, first))))
 
 
 def may_be_total(row: Row) -> bool:
@@ -99,8 +100,12 @@ def _called(rows: Sequence[Row]) -> list[int]:
     return [*range(first, len(rows))]
 
 
+def _is_unknown(cell: Any) -> bool:
+    return is_blank(cell) or (isinstance(cell, str) and cell.strip() in MISSING)
+
+
 def _ends_nameless(rows: Sequence[Row]) -> bool:
-    if len(rows) > LONGEST or len(rows[-1]) < 2 or not is_blank(rows[-1][0]):
+    if len(rows) > LONGEST or len(rows[-1]) < 2 or not _is_unknown(rows[-1][0]):
         return False
     return all(row and is_name(row[0]) for row in rows[:-1])
 
@@ -136,7 +141,7 @@ def _share(total: Row, rows: Sequence[Row], width: int, *, tolerance: float = TO
     checked = [
         _sums_up(total, rows, j, tolerance=tolerance, means=means)
         for j in range(min(width, len(total)))
-        if not is_blank(total[j])
+        if not _is_unknown(total[j])
     ]
     known = [found for found in checked if found is not None]
     return sum(known) / len(known) if known else 0
