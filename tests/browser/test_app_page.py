@@ -415,8 +415,7 @@ def test_two_tabs_work_independently_and_loading_again_loses_nothing(page, brows
         browser.switch_to.window(first)
         page.quick()
         page.click("go")
-        page.until_shown("done")
-        assert "people.csv" in page.text("done-text")
+        page.until_shown("work")
         browser.switch_to.window(second)
         browser.refresh()
         page.until_shown("work")
@@ -426,6 +425,8 @@ def test_two_tabs_work_independently_and_loading_again_loses_nothing(page, brows
         browser.close()
     finally:
         browser.switch_to.window(first)
+    page.until_shown("done")
+    assert "people.csv" in page.text("done-text")
     browser.refresh()
     page.until_shown("done")
     assert page.text("columns-short-text").startswith("2 columns")

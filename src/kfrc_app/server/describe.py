@@ -31,6 +31,8 @@ _BESIDE = re.compile(
 _OF_MARKS = re.compile(r"Decimal commas were read ")
 """A note that must wait for the answer if the page asks for it."""
 
+_SHEET = re.compile(r"sheet '(.*)' was read; ", re.DOTALL)
+
 _NO_HEADING = "(no heading)"
 
 
@@ -58,6 +60,7 @@ def describe(path: str, choices: Choices) -> dict[str, Any]:
         "questions": [_question(each) for each in found.questions if not _is_about_sheets(each)],
         "sheets": list(found.sheets),
         "sheet": found.sheet,
+        "found_sheet": _found_sheet(found),
         "obstacle": in_plain_words(found.problem) if found.problem and not _is_of_a_column(found) else "",
         "expected": expected_time(found.n_rows, len(used)),
     }
@@ -101,6 +104,12 @@ def _notes(found: Preview) -> list[str]:
     told = dict.fromkeys(in_plain_words(note) for note in found.notes)
     asked = any(_has_marks(choice) for question in found.questions for choice in question.choices)
     return [note for note in told if not _BESIDE.match(note) and not (asked and _OF_MARKS.match(note))]
+
+
+def _found_sheet(found: Preview) -> str:
+    """The sheet that was read because it is the only one with a table; blank if nobody says which."""
+    told = (_SHEET.match(note) for note in found.notes)
+    return next((each[1] for each in told if each and each[1] in found.sheets), "")
 
 
 def _question(question: Question) -> dict[str, Any]:

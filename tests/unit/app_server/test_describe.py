@@ -108,6 +108,7 @@ def test_a_sheet_that_was_found_is_not_called_by_the_name_of_another(tmp_path):
     found = of(str(path))
     assert found["sheets"] == ["About", "Data"]
     assert found["sheet"] is None
+    assert found["found_sheet"] == "Data"
     assert found["n_rows"] == 9
     assert of(str(path), sheet="Data")["sheet"] == "Data"
 

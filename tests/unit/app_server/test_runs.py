@@ -2,22 +2,24 @@
 
 import csv
 import io
+import json
 import os
 import signal
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from kfrc import KFRC
-from kfrc_app.server import limits
+from kfrc_app.server import limits, work
 from kfrc_app.server.jobs import Runs, State
 from kfrc_app.server.pages import download_name
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.security import REPORT_POLICY
 from kfrc_app.server.uploads import Uploads
-from kfrc_app.server.workers import WorkerEndedError
+from kfrc_app.server.workers import Worker, WorkerEndedError
 
 from .conftest import as_csv, follow, give, long_table, receive, start, two_groups, wait_for
 
@@ -257,3 +259,43 @@ def test_a_run_that_is_not_known_is_told_in_one_sentence(client):
         answer = client.request(method, path)
         assert answer.status_code == 404
         assert answer.json()["problem"] == "This result is not kept any more: start again."
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_process_that_has_taken_much_memory_gets_nothing_else_to_do(last, monkeypatch):
+    worker = object.__new__(Worker)
+    worker._spent = False
+    said = json.dumps({"end": {"files": []}, "last": last})
+    worker.process = SimpleNamespace(stdin=io.StringIO(), stdout=[said], poll=lambda: None)
+    assert worker.is_alive
+    assert worker.do({}) == {"files": []}
+    assert worker.is_alive is not last
+    monkeypatch.setattr(limits, "MAX_KEPT_MEMORY", 1 if last else 1 << 60)
+    assert work._is_large() is last
+
+
+@pytest.mark.parametrize(("cancelled", "expected"), [(False, "kept"), (True, "ended")])
+def test_a_process_is_used_again_unless_its_run_was_cancelled(tmp_path, cancelled, expected):
+    uploads, fate = Uploads(tmp_path), []
+
+    class Noted(Writers):
+        def do(self, task, tell):
+            if cancelled:
+                runs.cancel(run)
+            return super().do(task, tell)
+
+        def give_back(self, worker):
+            fate.append("kept")
+
+        def end(self, worker):
+            fate.append("ended")
+
+    runs = Runs(tmp_path, Noted(), uploads)
+    try:
+        with runs._changed:  # so that the run is known before it is worked on
+            run = runs.add(receive(uploads, b"x"), {})
+        wait_for(lambda: run.upload.users == 0)
+        assert fate[-1] == expected
+        assert run.worker is None
+    finally:
+        runs.close()

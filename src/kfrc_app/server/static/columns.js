@@ -188,8 +188,9 @@ export function openQuestion() {
 function showSheets() {
   const sheets = described.sheets || [];
   show("sheet-box", sheets.length > 1);
-  const found = described.sheet === null ? [make("option", { value: "", selected: true }, "The one with a table")] : [];
-  byId("sheet").replaceChildren(...found, ...sheets.map((name) => make("option", { value: name, selected: name === described.sheet }, name)));
+  const read = described.sheet ?? (described.found_sheet || null);
+  const found = read === null ? [make("option", { value: "", selected: true }, "The one with a table")] : [];
+  byId("sheet").replaceChildren(...found, ...sheets.map((name) => make("option", { value: name, selected: name === read }, name)));
 }
 
 function showNotes() {

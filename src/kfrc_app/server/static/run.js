@@ -76,7 +76,7 @@ function showProgress({ state, ahead, progress, seconds }) {
   const [from, last] = ENDS[step];
   const to = step === "looking" && byId("work-steps").querySelector('[data-step="checking"]').hidden ? ENDS.writing[0] : last;
   byId("bar").value = Math.max(byId("bar").value, from + (to - from) * share); // calculations are counted anew now and then
-  byId("work-text").textContent = total ? `${TEXTS[step]}: ${Math.min(done, total)} of ${total}` : TEXTS[step];
+  byId("work-text").textContent = total ? `${TEXTS[step]}: ${Math.min(done, total)} of ${step === "looking" ? "at most " : ""}${total}` : TEXTS[step];
   const left = step === "checking" ? timeLeft(done, total, seconds) : null;
   byId("work-time").textContent = `${duration(seconds)} so far${left === null ? usual : `, ${roughly(left)} left`}.`;
   return TEXTS[step];
