@@ -245,7 +245,7 @@ def read_records(dialect: Dialect) -> Records:
         start = lines.tell()
         second = next((record for record in reader if record), None)
     except csv.Error as error:
-        raise DataError(f"the file cannot be split into columns: {error}") from None
+        raise _not_split(error) from None
     if second is None:
         return Records(first, [pa.chunked_array([[]], pa.string()) for _ in first], named_rows=False)
     rows = text[start:]
@@ -299,13 +299,23 @@ def _split(text: str, separator: str, width: int) -> list[Any] | None:
     return None if uneven else [pc.utf8_trim_whitespace(column) for column in table.columns]
 
 
+def _not_split(error: csv.Error) -> DataError:
+    """Why a text has no columns; a cell that is too long is what a user can see and mend."""
+    if "field limit" not in str(error):
+        return DataError(f"the file cannot be split into columns: {error}")
+    return DataError(
+        f"a cell has more than {csv.field_size_limit():,} characters, more than one of a spreadsheet can have: look "
+        "for a quotation mark that is not closed"
+    )
+
+
 def _split_slowly(text: str, separator: str) -> list[Any]:
     """The same for any lines; says which one differs."""
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator != " ")
     try:
         rows = [record for record in reader if record]
     except csv.Error as error:
-        raise DataError(f"the file cannot be split into columns: {error}") from None
+        raise _not_split(error) from None
     width = Counter(len(row) for row in rows).most_common(1)[0][0]
     for k, row in enumerate(rows):
         if len(row) != width:

@@ -34,3 +34,10 @@ def test_lines_around_a_table_never_change_its_values(tmp_path, above, below):
         assert [table.data[name].tolist() for name in table.data.columns] == expected, path.read_text(encoding)
         n_read += 1
     assert n_read >= 9
+
+
+def test_a_cell_that_is_far_too_long_is_told_in_plain_words(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n1," + "x" * 200_000 + "\n2,3\n")
+    with pytest.raises(DataError, match=r"more than 131,072 characters.*quotation mark"):
+        read_table(str(path))

@@ -89,7 +89,8 @@ function timeLeft(done, total, seconds) {
   if (done > pace.done) Object.assign(pace, { done, at: seconds });
   const ended = pace.done - pace.first;
   if (ended < COUNTED) return null;
-  return Math.max(0, ((pace.at - pace.since) / ended) * (total - done) - (seconds - pace.at));
+  const part = (pace.at - pace.since) / ended;
+  return Math.max(0, part * (total - done) - Math.min(part, seconds - pace.at));
 }
 
 function roughly(seconds) {
