@@ -24,6 +24,9 @@ _LEAST_TOLD = 0.01
 """Share below which tables are told as fewer than one in a hundred."""
 
 STABLE, DOUBTFUL, DISSOLVED = (found.word for found in AGAIN)
+_LOOKED = "Several numbers of groups were tried, and there is no sign of more than one."
+"""What is said of a fit that looked for the number of groups and took one."""
+
 UNTESTED, COLLAPSED, NO_GROUPS = "untested", "collapsed", "no groups"
 
 
@@ -83,6 +86,8 @@ class Trust:
         How many clusters each refit found; 0 if it failed.
     unstable_rows : tuple of UnstableRow
         Those below the grade of stable, the least stable first.
+    chose_one : bool
+        Whether the fit looked for the number of groups itself and saw no sign of more than one.
     """
 
     n_clusters: int
@@ -97,13 +102,14 @@ class Trust:
     existence: float | None
     n_clusters_found: tuple[int, ...]
     unstable_rows: tuple[UnstableRow, ...]
+    chose_one: bool = False
 
     @property
     def verdict(self) -> str:
         """In one word: "untested", "collapsed", "no groups", or the grade of the partition."""
         if self.collapsed:
             return COLLAPSED
-        if self.existence is not None and self.existence > CHANCE:
+        if self.chose_one if self.existence is None else self.existence > CHANCE:
             return NO_GROUPS
         return UNTESTED if self.partition is None else grade(self.partition, AGAIN)
 
@@ -142,6 +148,8 @@ class Trust:
                 f"Every row belongs to all {self.n_clusters} groups alike: with these settings nothing is told apart. "
                 "The appendix says why, and what to do.",
             )
+        if self.n_refits == 0 and self.chose_one:
+            return (f"{_LOOKED} The analysis was not repeated on other rows.",)
         if self.n_refits == 0:
             return (
                 "The analysis was not repeated on other rows. Whether groups exist, and whether other rows would lead "
@@ -179,6 +187,8 @@ class Trust:
     @property
     def sentences(self) -> tuple[str, ...]:
         """What is known, one thing after the other; the first is the most important."""
+        if self.n_refits == 0 and self.chose_one:
+            return (f"{_LOOKED} Nothing was refitted.",)
         if self.n_refits == 0:
             return (
                 "Nothing was refitted: whether groups exist, and whether other rows would lead to the same clusters, "
@@ -241,8 +251,9 @@ def trust_facts(model: FuzzyClusterer, confidence: Confidence | None, *, collaps
     collapsed : bool
     """
     n_all_rows, n_clusters = model.memberships_.shape
+    chose_one = n_clusters == 1 and getattr(model, "cluster_count_reason_", None) is not None
     if confidence is None:
-        return Trust(n_clusters, collapsed, 0, 0, 0, 0, n_all_rows, None, (), None, (), ())
+        return Trust(n_clusters, collapsed, 0, 0, 0, 0, n_all_rows, None, (), None, (), (), chose_one)
     order = np.argsort(confidence.rows, kind="stable")[:N_UNSTABLE_ROWS]
     return Trust(
         n_clusters=n_clusters,
@@ -259,4 +270,5 @@ def trust_facts(model: FuzzyClusterer, confidence: Confidence | None, *, collaps
         unstable_rows=tuple(
             UnstableRow(j, float(confidence.rows[j])) for j in order.tolist() if confidence.rows[j] < FOUND_AGAIN
         ),
+        chose_one=chose_one,
     )

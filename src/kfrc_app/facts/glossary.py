@@ -127,7 +127,7 @@ JARGON = re.compile(
     r"\b(fuzzifiers?|memberships?|eigenvalues?|bandwidths?|collapse[sd]?|collapsing|kernels?|anisotropy|levels?|judges?|"
     r"ari|rand|p-values?|uniformity|converged?|convergence|refits?|refitted|spectr(?:um|a|al)|posteriors?|fuzzy|"
     r"fuzziness|criterion|gram|jaccard|bic|likelihood|covariance|mixture|robust|n_clusters|iterations?|medoids?|"
-    r"centroids?)\b|[λτθκ]|\bm\*|\bm\s*=|\b\w+=\S|\bKFRC\b",
+    r"centroids?)\b|[λτθκ]|\bm\*|\bm\s*=|\b\w+=\S|\bKFRC\b|(?<!\S)--[a-z]",
     re.IGNORECASE,
 )
 """Words and signs that a first page does without."""

@@ -47,6 +47,12 @@ _CROWDED = 3.0
 """Times the middle of the groups' peaks at which a strip is cut off: one spike does not flatten the others."""
 
 
+_FEW_DOTS = 4
+"""Rows that a letter in their middle would hide, so that it stands above them."""
+
+_ABOVE = 15.0
+
+
 def map_drawing(facts: Facts) -> Markup | None:
     """The rows in the plane, colored by their group, with letters in the middle of the groups.
 
@@ -75,6 +81,8 @@ def map_drawing(facts: Facts) -> Markup | None:
         )
         own = labels == group.label
         centers.append((float(np.median(x[own])), float(np.median(y[own]))) if own.any() else (np.nan, np.nan))
+        if 0 < own.sum() <= _FEW_DOTS:
+            centers[-1] = (centers[-1][0], float(y[own].min()) - _ABOVE)
     parts.append(
         Markup('<g class="dots between"><title>{}</title><path d="{}" stroke-width="{:.1f}"/></g>').format(
             f"rows between {facts.trust.noun}s", _dots(x[between], y[between]), size

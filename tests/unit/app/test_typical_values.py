@@ -1,5 +1,7 @@
 """What the report calls typical is what a spreadsheet computes from the rows of a group."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from kfrc import FCM
 from kfrc_app.facts import summarize
 from kfrc_app.facts.clusters import LargestMemberships
-from kfrc_app.facts.confidence import in_a_hundred
+from kfrc_app.facts.confidence import Trust, in_a_hundred
 from kfrc_app.facts.levels import level_shares
 from kfrc_app.facts.opening import _degrees
 from kfrc_app.facts.profiles import cluster_profiles, weighted_quantiles
@@ -85,3 +87,12 @@ def test_how_strongly_rows_belong_is_grammatical(n_high, told):
 
 def test_a_p_value_of_one_is_told_in_words():
     assert in_a_hundred(1.0) == "nearly all"
+
+
+def test_a_fit_that_chose_one_group_itself_says_so_without_refits():
+    chosen = Trust(1, False, 0, 0, 0, 0, 9, None, (), None, (), (), chose_one=True)
+    assert chosen.title("x.csv") == "No sign of more than one group in x.csv"
+    assert "no sign of more than one" in chosen.plain_sentences[0]
+    given = replace(chosen, chose_one=False)
+    assert given.title("x.csv") == "x.csv, taken as one group"
+    assert "is not known" in given.plain_sentences[0]
