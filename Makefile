@@ -43,7 +43,7 @@ layers: setup
 	$(BIN)/lint-imports
 
 docs: setup
-	$(ONE_THREAD) $(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	$(ONE_THREAD) $(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs docs/_build/html
 
 coverage: setup
 	$(ONE_THREAD) $(BIN)/python $(PYTEST) --cov --cov-branch --cov-report term:skip-covered --cov-report html

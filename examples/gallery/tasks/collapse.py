@@ -17,7 +17,7 @@ from kfrc import KFRC, UniformCollapseWarning
 X = load_iris().data
 bandwidths = {"good": [1.0, 1.0, 1.0, 1.0], "bad": [0.5, 1.0, 5.0, 0.5]}
 scales = X.std(axis=0, ddof=1)
-exponents = np.geomspace(1.5, 20, 16)
+exponents = np.geomspace(1.5, 20, 12)
 
 # %%
 # How much the memberships of a row differ, on average over the rows: zero if all are 1/3.

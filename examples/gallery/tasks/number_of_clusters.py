@@ -16,7 +16,7 @@ from kfrc.simulation import make_gaussian_mixture
 from kfrc_app.facts.palette import blend_colors
 
 X, _ = make_gaussian_mixture(4, 2, average_overlap=0.01, random_state=3).sample(160, random_state=0)
-model = KFRC("auto", max_clusters=6, random_state=0).fit(X)
+model = KFRC("auto", max_clusters=5, random_state=0).fit(X)
 print("clusters found:", model.n_clusters_, "| reason:", model.cluster_count_reason_)
 
 # %%
@@ -43,6 +43,6 @@ plt.show()
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always", NoStructureWarning)
-    single = KFRC("auto", max_clusters=4, random_state=0).fit(np.random.default_rng(0).standard_normal((100, 3)))
+    single = KFRC("auto", max_clusters=3, random_state=0).fit(np.random.default_rng(0).standard_normal((100, 3)))
 print("clusters found in noise:", single.n_clusters_)
 print("warned:", any(warning.category is NoStructureWarning for warning in caught))
