@@ -32,6 +32,11 @@ _NO_RESULT = re.compile(
     rb"(?:</(?:\w+:)?f>|<(?:\w+:)?f\b[^>]*/>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?</(?:\w+:)?c>"
 )
 _HIDDEN = re.compile(rb'<(?:\w+:)?col\b(?=[^>]*\bhidden="(?:1|true)")[^>]*>')
+_SHARED = "xl/sharedstrings.xml"
+_NEXT_TEXT = re.compile(rb"<(?:\w+:)?si\b")
+_SHOWN_TEXT = re.compile(rb"\st\s*=\s*[\"']s[\"'][^>]*>\s*<(?:\w+:)?v[^>]*>\s*([0-9]{1,9})")
+_SHORT_CELL = 20  # bytes that a cell with a text takes at least
+_MARKUP = 100  # bytes that stand around a short text
 _NUMBER = re.compile(rb'\b(min|max)="([0-9]+)"')
 _SHEET = re.compile(r'<(?:\w+:)?sheet\b[^>]*?\bname="([^"]*)"[^>]*?\b\w+:id="([^"]*)"')
 _PART = re.compile(r"<(?:\w+:)?Relationship\b[^>]*>")
@@ -90,7 +95,9 @@ def inspect_workbook(content: bytes) -> dict[str, SheetFacts]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _refuse_bombs(archive, content)
             if "xl/workbook.xml" in archive.namelist():
-                return {name: _sheet_facts(archive, part) for name, part in _parts(archive).items()}
+                parts = _parts(archive)
+                _refuse_much_text(archive, {*parts.values()})
+                return {name: _sheet_facts(archive, part) for name, part in parts.items()}
             if "content.xml" in archive.namelist():
                 return _open_document_facts(archive)
     except DataError:
@@ -147,6 +154,26 @@ def _parts(archive: zipfile.ZipFile) -> dict[str, str]:
             targets[name[1]] = path if path.startswith("xl/") else f"xl/{path}"
     found = {html.unescape(name): targets.get(link, "") for name, link in _SHEET.findall(book)}
     return {name: part for name, part in found.items() if part in archive.namelist()}
+
+
+def _refuse_much_text(archive: zipfile.ZipFile, parts: set[str]) -> None:
+    """Stop at texts that are stored once and shown in so many cells that they cannot be held in memory."""
+    stored = next((name for name in archive.namelist() if name.lower() == _SHARED), None)
+    lengths = [] if stored is None else [len(item) for item in _NEXT_TEXT.split(archive.read(stored))[1:]]
+    for part in parts:
+        most = archive.getinfo(part).file_size // _SHORT_CELL
+        if most * max(lengths, default=0) > MAX_UNPACKED:  # only then every cell is looked at
+            shown = (int(found) for text in _texts(archive, part) for found in _SHOWN_TEXT.findall(text))
+            refuse_text(sum(lengths[k] for k in shown if k < len(lengths)))
+
+
+def refuse_text(n_bytes: int) -> None:
+    """Stop if the texts of all cells together cannot be held in memory."""
+    if n_bytes > MAX_UNPACKED:
+        raise DataError(
+            f"the cells of the sheet hold more than {MAX_UNPACKED >> 20:,} megabytes of text: leave out columns with "
+            "long texts, and save it again"
+        )
 
 
 def _sheet_facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
@@ -215,19 +242,23 @@ def _open_document_facts(archive: zipfile.ZipFile) -> dict[str, SheetFacts]:
     facts = {}
     for found in re.finditer(rb"<table:table\b([^>]*)>(.*?)</table:table>", content, re.DOTALL):
         name = re.search(rb'table:name="([^"]*)"', found[1])
-        n_rows = last = width = 0
+        n_rows = last = width = n_text = 0
         merged = []
         for row in _ODS_ROW.finditer(found[2]):
             n_rows += _repeats(row[1])
             n_cells = 0
-            for cell in _ODS_CELL.finditer(row[2]):
+            cells = [*_ODS_CELL.finditer(row[2])]
+            ends = [cell.start() for cell in cells[1:]] + [len(row[2])]
+            for cell, end in zip(cells, ends, strict=True):
                 n_cells += _repeats(cell[1])
                 span = _SPANNED.search(cell[1])
                 if span and not _SPANNED_ACROSS.search(cell[1]):
                     merged.append(((n_rows - 1, n_cells - 1), (n_rows + int(span[1]) - 2, n_cells - 1)))
                 if b"office:value-type" in cell[1]:
                     width, last = max(width, n_cells), n_rows
+                    n_text += _repeats(row[1]) * _repeats(cell[1]) * max(0, end - cell.end() - _MARKUP)
         refuse_many_cells(last, width)
+        refuse_text(n_text)
         title = html.unescape(name[1].decode("utf-8", "replace")) if name else ""
         facts[title] = SheetFacts(found[2].count(_ODS_ERROR), merged=tuple(merged))
     return facts

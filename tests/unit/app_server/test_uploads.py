@@ -294,10 +294,29 @@ def spaced_sheet(size):
     return packed.getvalue()
 
 
+def repeated_text(size):
+    """A workbook that stores a text once and shows it in so many cells that they hold eleven times ``size`` bytes."""
+    import xlsxwriter
+
+    plain = io.BytesIO()
+    with xlsxwriter.Workbook(plain, {"in_memory": True}) as book:
+        sheet = book.add_worksheet()
+        for k in range(1100):
+            sheet.write_row(k, 0, ["long", k])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        for item in source.infolist():
+            content = source.read(item)
+            if item.filename == "xl/sharedStrings.xml":
+                content = content.replace(b"long", b"x" * (size // 100))
+            target.writestr(item.filename, content)
+    return packed.getvalue()
+
+
 ODS_NAMES = ("office", "table", "text")
 
 
-@pytest.mark.parametrize("make", [bomb_sheet, zipped_text, gzipped_text, spaced_sheet])
+@pytest.mark.parametrize("make", [bomb_sheet, zipped_text, gzipped_text, spaced_sheet, repeated_text])
 def test_a_small_file_that_unpacks_to_very_much_is_refused_and_the_page_lives(client, make):
     content = make(100 * limits.MEGABYTE)
     assert len(content) < limits.MEGABYTE
