@@ -111,7 +111,8 @@ class RichProgress(StudyProgress):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if not self._bar.disable:  # rich before 14.3 writes an empty line even where it has shown nothing
+            self._bar.stop()
 
     def begin(self, n_tasks: int, n_done: int) -> None:
         """Draw the bar with what is done already."""
