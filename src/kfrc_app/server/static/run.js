@@ -78,7 +78,7 @@ function showProgress({ state, ahead, progress, seconds }) {
   byId("bar").value = Math.max(byId("bar").value, from + (to - from) * share); // calculations are counted anew now and then
   byId("work-text").textContent = total ? `${TEXTS[step]}: ${Math.min(done, total)} of ${step === "looking" ? "at most " : ""}${total}` : TEXTS[step];
   const left = step === "checking" ? timeLeft(done, total, seconds) : null;
-  byId("work-time").textContent = `${duration(seconds)} so far${left === null ? usual : `, ${roughly(left)} left`}.`;
+  byId("work-time").textContent = `${duration(seconds)} so far${left !== null ? `, ${roughly(left)} left` : step === "writing" ? "" : usual}.`;
   return TEXTS[step];
 }
 
