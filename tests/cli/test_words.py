@@ -136,8 +136,8 @@ def test_nothing_is_promised_of_the_number_of_clusters(tables, tmp_path):
     told = told_by_fit(tmp_path / "out", tables["noise"], "-c", "auto", *fixed, "--refits", 0)
     assert told.document["confidence"] is None
     for text in (told.terminal, told.report):
-        assert "Nothing was refitted: whether groups exist" in one_line(text)
-    assert told.titles[0] == "noise.csv, taken as one group"
+        assert "Nothing was refitted: whether other rows would lead to the same is not known" in one_line(text)
+    assert told.titles[0] == "No sign of more than one group in noise.csv"
     assert told.document["n_clusters"] == 1
     assert promises(told.terminal) == promises(json.dumps(told.document)) == promises(told.report) == []
 

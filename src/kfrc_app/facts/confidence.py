@@ -149,7 +149,7 @@ class Trust:
                 "The appendix says why, and what to do.",
             )
         if self.n_refits == 0 and self.chose_one:
-            return (f"{_LOOKED} The analysis was not repeated on other rows.",)
+            return (f"{_LOOKED} The analysis was not repeated on other rows, which might tell otherwise.",)
         if self.n_refits == 0:
             return (
                 "The analysis was not repeated on other rows. Whether groups exist, and whether other rows would lead "
@@ -188,7 +188,7 @@ class Trust:
     def sentences(self) -> tuple[str, ...]:
         """What is known, one thing after the other; the first is the most important."""
         if self.n_refits == 0 and self.chose_one:
-            return (f"{_LOOKED} Nothing was refitted.",)
+            return (f"{_LOOKED} Nothing was refitted: whether other rows would lead to the same is not known.",)
         if self.n_refits == 0:
             return (
                 "Nothing was refitted: whether groups exist, and whether other rows would lead to the same clusters, "
