@@ -11,7 +11,7 @@ _FUZZINESS = ("PC", "PE")
 
 
 def number_sentence(found: Indices) -> str:
-    """Which number to take and why, in one sentence.
+    """Which number to take and why, in one sentence, and a second one if more should be tried.
 
     Parameters
     ----------
@@ -21,7 +21,8 @@ def number_sentence(found: Indices) -> str:
     --------
     >>> from kfrc.index_table import Indices
     >>> from kfrc_app.facts.numbers import number_sentence
-    >>> table = Indices([2, 3], {"evidence": [1.0, 5.0], "stability": [0.5, 0.9], "XB": [0.4, 0.2]}, automatic=3)
+    >>> columns = {"evidence": [1.0, 5.0, 4.0], "stability": [0.5, 0.9, 0.6], "XB": [0.4, 0.2, 0.3]}
+    >>> table = Indices([2, 3, 4], columns, automatic=3)
     >>> number_sentence(table)
     'Take 3 clusters: the evidence speaks for them, and parts of the rows give the same clusters (agreement 0.90).'
     """
@@ -40,7 +41,12 @@ def number_sentence(found: Indices) -> str:
         if most == taken
         else f"{count(most or 0, 'cluster')} have hardly more evidence, or would cut what hangs together"
     )
-    return f"Take {count(taken, 'cluster')}: {reason}{_again(found, taken)}."
+    # Evidence that still rises at the end of the range says nothing of what lies beyond.
+    at_end = len(found.n_clusters) > 1 and most == int(max(found.n_clusters))
+    further = (
+        f" The evidence is largest at {most}, the end of what was tried: try larger numbers, too." if at_end else ""
+    )
+    return f"Take {count(taken, 'cluster')}: {reason}{_again(found, taken)}.{further}"
 
 
 def _again(found: Indices, taken: int) -> str:

@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 from kfrc import FCM
+from kfrc.index_table import Indices
 from kfrc_app.facts import summarize
 from kfrc_app.facts.clusters import LargestMemberships
 from kfrc_app.facts.confidence import Trust, in_a_hundred
 from kfrc_app.facts.levels import level_shares
+from kfrc_app.facts.numbers import number_sentence
 from kfrc_app.facts.opening import _degrees
 from kfrc_app.facts.profiles import cluster_profiles, weighted_quantiles
 from kfrc_app.facts.table import TableColumn, table_facts
@@ -96,3 +98,10 @@ def test_a_fit_that_chose_one_group_itself_says_so_without_refits():
     given = replace(chosen, chose_one=False)
     assert given.title("x.csv") == "x.csv, taken as one group"
     assert "is not known" in given.plain_sentences[0]
+
+
+def test_evidence_that_is_largest_at_the_end_of_the_range_asks_for_more():
+    table = Indices([2, 3, 4], {"evidence": [1.0, 8.9, 9.0], "stability": [np.nan] * 3}, automatic=3)
+    assert number_sentence(table).endswith("at 4, the end of what was tried: try larger numbers, too.")
+    inside = Indices([2, 3, 4], {"evidence": [1.0, 8.9, 2.0], "stability": [np.nan] * 3}, automatic=3)
+    assert "try larger" not in number_sentence(inside)
