@@ -251,6 +251,8 @@ def _fields(line: str, sample: _Sample, *, apart: bool) -> list[str]:
     rows = [record for record in sample.records[sample.start :] if len(record) > 1 and record != fields]
     longest = max((len(record[0]) for record in rows), default=0)
     n_words = len(fields[0].split())
-    may_be_row = sample.width == len(fields) == 2  # a name and a value
-    speaks = n_words >= _WORDS if apart else n_words > _WORDS and len(fields[0]) > 2 * longest and not may_be_row
+    is_titled = ":" in fields[0] and REMARK.search(line)
+    if not apart and len(fields) == sample.width and any(map(is_value, fields[1:])) and not is_titled:
+        return fields  # a row, whatever its name
+    speaks = n_words >= _WORDS if apart else n_words > _WORDS and len(fields[0]) > 2 * longest
     return [line.rstrip(sample.separator)] if differs or speaks or REMARK.search(line) else fields

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kfrc_app.tables.columns import quoted, shortened
-from kfrc_app.tables.dressing import undress
+from kfrc_app.tables.dressing import may_be_dressed, undress
 from kfrc_app.tables.layout import Row, is_blank, is_name
-from kfrc_app.tables.numbers import MISSING
+from kfrc_app.tables.numbers import MISSING, looks_like_number
 
 _WORDS = (
     r"(?:(?:grand |sub-?|overall )?(?:totals?|sums?|averages?|means?|avg)|(?:zwischen)?summen?|"
@@ -43,9 +45,9 @@ def find_totals(rows: Sequence[Row], width: int) -> tuple[list[int], list[str]]:
     """Which rows sum up others, and what to say of them.
 
     A row at the end or the beginning that is called a total is left out if it is the sum or the mean of all others in
-    some column; one between other rows, if it is the sum of all above it, or of those since the last total, in most
-    columns. A last row without a name below named ones is left out if all its numbers are sums. A last row that is
-    called a total and is none stays, with a note.
+    some column, or in most if its name has more words; one between other rows, if it is the sum of all above it, or of
+    those since the last total, in most columns. A last row without a name below named ones is left out if all its
+    numbers are sums. A last row that is called a total and is none stays, with a note.
 
     Parameters
     ----------
@@ -65,22 +67,75 @@ def find_totals(rows: Sequence[Row], width: int) -> tuple[list[int], list[str]]:
     [3]
     """
     called = _called(rows)
-    plain = sorted({*range(len(rows))} - {*called})
-    if len(plain) < _MIN_ROWS:
+    plain = np.ones(len(rows), dtype=bool)
+    plain[called] = False
+    if plain.sum() < _MIN_ROWS:
         return [], []
-    if not called and _ends_nameless(rows) and _share(rows[-1], rows[:-1], width, tolerance=_EXACT) == 1:
-        return [len(rows) - 1], ["the last row has no name, sums up the others and is left out"]
-    all_others = [rows[k] for k in plain]
-    found = {k for k in called if (k > plain[-1] or not k) and _share(rows[k], all_others, width, means=True) > 0}
+    if not called:
+        if not _ends_nameless(rows):
+            return [], []
+        plain[-1] = False
+        sums = [_Sums(rows, width, plain, decimal) for decimal in ".,"]
+        found = _share(sums, len(rows) - 1, 0, len(rows), tolerance=_EXACT) == 1
+        return (
+            ([len(rows) - 1], ["the last row has no name, sums up the others and is left out"]) if found else ([], [])
+        )
+    sums = [_Sums(rows, width, plain, decimal) for decimal in ".,"]
+    last = int(np.flatnonzero(plain)[-1])
+    at_ends = [k for k in called if k > last or not k]
+    found_all = {k for k in at_ends if _share(sums, k, 0, len(rows), means=True) > (0 if _label(rows[k]) else _MOST)}
     for least in (_MIN_ROWS, 1):  # where one sums up several rows, another may sum up a single one
-        if least == 1 and not found:
+        if least == 1 and not found_all:
             break
         for before, k in zip([-1, *called], called, strict=False):
-            above = [rows[j] for j in plain if j < k]
-            group = [rows[j] for j in plain if before < j < k]
-            if any(len(some) >= least and _share(rows[k], some, width) > _MOST for some in (above, group)):
-                found.add(k)
-    return sorted(found), _told(rows, sorted(found))
+            groups = [start for start in (0, before + 1) if plain[start:k].sum() >= least]
+            if any(_share(sums, k, start, k) > _MOST for start in groups):
+                found_all.add(k)
+    return sorted(found_all), _told(rows, sorted(found_all))
+
+
+class _Sums:
+    """The numbers of rows with one decimal mark, and sums of those that are no totals, over any rows that follow."""
+
+    def __init__(self, rows: Sequence[Row], width: int, plain: NDArray[np.bool_], decimal: str) -> None:
+        shape = (len(rows), width)
+        self.known, wrong, values = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool), np.zeros(shape)
+        for k, row in enumerate(rows):
+            for j, cell in enumerate(row[:width]):
+                if is_blank(cell):
+                    continue
+                number = _number(cell, decimal)
+                self.known[k, j], wrong[k, j] = number is not None, number is None
+                values[k, j] = 0 if number is None else number
+        self.values, self.plain = values, plain[:, None]
+        used = self.plain & self.known
+        parts = (values * used, used, wrong & self.plain, used & (values != 0))
+        self._sums, self._counts, self._wrong, self._nonzero = (
+            np.concatenate([np.zeros((1, width)), np.cumsum(part, axis=0, dtype=float)]) for part in parts
+        )
+
+    def check(self, k: int, start: int, end: int, *, tolerance: float, means: bool) -> tuple[Any, Any]:
+        """In which columns the others are numbers as the total is, and in which of these it sums them up."""
+        total, count, wrong, nonzero = (
+            part[end] - part[start] for part in (self._sums, self._counts, self._wrong, self._nonzero)
+        )
+        tried = self.known[k] & (count > 0) & (wrong == 0)
+        goals = [total]
+        if means:
+            used = np.where(self.plain & self.known, self.values, np.nan)[start:end]
+            constant = np.nanmax(used, axis=0, initial=-np.inf) <= np.nanmin(used, axis=0, initial=np.inf)
+            goals.append(np.where(constant, np.nan, total / np.maximum(count, 1)))
+        close = [np.abs(self.values[k] - goal) <= tolerance * np.abs(goal) for goal in goals]
+        return tried, tried & (nonzero > 0) & np.any(close, axis=0)
+
+
+def _share(
+    sums: Sequence[_Sums], k: int, start: int, end: int, *, tolerance: float = TOLERANCE, means: bool = False
+) -> float:
+    """In which share of the columns of numbers a row is the sum of others, or their mean if that counts as well."""
+    checks = [found.check(k, start, end, tolerance=tolerance, means=means) for found in sums]
+    tried, hit = (np.any([check[i] for check in checks], axis=0) for i in (0, 1))
+    return float(hit.sum() / tried.sum()) if tried.any() else 0.0
 
 
 def is_searched(first: Sequence[Row], last: Row) -> bool:
@@ -136,43 +191,20 @@ def _label(row: Row) -> str | None:
     return text.strip() if _ALONE.match(text.strip()) else None
 
 
-def _share(total: Row, rows: Sequence[Row], width: int, *, tolerance: float = TOLERANCE, means: bool = False) -> float:
-    """In which share of the columns of numbers a row is the sum of others, or their mean if that counts as well."""
-    checked = [
-        _sums_up(total, rows, j, tolerance=tolerance, means=means)
-        for j in range(min(width, len(total)))
-        if not _is_unknown(total[j])
-    ]
-    known = [found for found in checked if found is not None]
-    return sum(known) / len(known) if known else 0
-
-
-def _sums_up(total: Row, rows: Sequence[Row], j: int, *, tolerance: float, means: bool) -> bool | None:
-    """Whether a cell sums up those of others; None if these are no numbers."""
-    found = None
-    for decimal in ".,":
-        goal = _number(total[j], decimal)
-        values = [_number(row[j], decimal) for row in rows if j < len(row) and not is_blank(row[j])]
-        known = np.array([value for value in values if value is not None])
-        if goal is None or not values or len(known) < len(values):
-            continue
-        sums = (known.sum(), known.mean()) if means and np.ptp(known) else (known.sum(),)
-        if known.any() and any(abs(goal - one) <= tolerance * abs(one) for one in sums):
-            return True
-        found = False
-    return found
-
-
+@lru_cache(maxsize=100_000)
 def _number(cell: Any, decimal: str) -> float | None:
     if not isinstance(cell, str):
         return float(cell) if isinstance(cell, (int, float)) and not isinstance(cell, bool) else None
     text = cell.strip()
-    if text.isdigit():  # most are, and signs around a number take long to find
-        return float(text)
-    dressed = undress(pa.array([text, "1"])) or undress(pa.array([text]))
-    text = dressed.cells[0].as_py() if dressed is not None else text
+    if not looks_like_number(text):
+        if not may_be_dressed(text):
+            return None
+        dressed = undress(pa.array([text, "1"])) or undress(pa.array([text]))
+        if dressed is None:
+            return None
+        text = dressed.cells[0].as_py()
     text = re.sub("[\\s'’]", "", text.replace("," if decimal == "." else ".", "").replace(decimal, "."))
     try:
-        return float(text)
+        return float(text.replace("\u2212", "-"))
     except ValueError:
         return None
