@@ -173,6 +173,16 @@ ENTRIES = [
         notes=("Data as of: May 2024",),
     ),
     text(
+        "note_is_a_name.csv",
+        "Rows with values are rows, although they are called as remarks and totals are",
+        "song;plays;length\nMean;12;2,5\nSun;24;3,5\nRain;7;4,25\nSource of all the rivers in it;9;3\nNote 7;31;2,75\n",
+        {
+            "song": ["Mean", "Sun", "Rain", "Source of all the rivers in it", "Note 7"],
+            "plays": [12, 24, 7, 9, 31],
+            "length": [2.5, 3.5, 4.25, 3, 2.75],
+        },
+    ),
+    text(
         "genesis.csv",
         "GENESIS of German offices: two columns of names without a name, units, a drawn line above remarks",
         "GENESIS-Tabelle: 12411-0015\nBevölkerung: Kreise;;;\n;;Bevölkerung;Fläche\n;;Anzahl;qkm\n"

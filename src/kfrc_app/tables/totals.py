@@ -44,10 +44,10 @@ LONGEST = 10_000
 def find_totals(rows: Sequence[Row], width: int) -> tuple[list[int], list[str]]:
     """Which rows sum up others, and what to say of them.
 
-    A row at the end or the beginning that is called a total is left out if it is the sum or the mean of all others in
-    some column, or in most if its name has more words; one between other rows, if it is the sum of all above it, or of
-    those since the last total, in most columns. A last row without a name below named ones is left out if all its
-    numbers are sums. A last row that is called a total and is none stays, with a note.
+    A row at the end that is called a total is left out if it is the sum or the mean of all others in some column; if
+    its name has more words, or if it is the first row, in most columns. One between other rows is left out if it is the
+    sum of all above it, or of those since the last total, in most columns. A last row without a name below named ones
+    is left out if all its numbers are sums. A last row that is called a total and is none stays, with a note.
 
     Parameters
     ----------
@@ -83,7 +83,8 @@ def find_totals(rows: Sequence[Row], width: int) -> tuple[list[int], list[str]]:
     sums = [_Sums(rows, width, plain, decimal) for decimal in ".,"]
     last = int(np.flatnonzero(plain)[-1])
     at_ends = [k for k in called if k > last or not k]
-    found_all = {k for k in at_ends if _share(sums, k, 0, len(rows), means=True) > (0 if _label(rows[k]) else _MOST)}
+    needed = {k: 0 if k and _label(rows[k]) else _MOST for k in at_ends}
+    found_all = {k for k in at_ends if _share(sums, k, 0, len(rows), means=True) > needed[k]}
     for least in (_MIN_ROWS, 1):  # where one sums up several rows, another may sum up a single one
         if least == 1 and not found_all:
             break
