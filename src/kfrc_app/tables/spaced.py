@@ -10,6 +10,8 @@ from kfrc_app.tables.columns import counted
 from kfrc_app.tables.layout import REMARK, are_units, holds_values, is_name, is_value, told
 
 _CELL = re.compile(r'"[^"]*"|\S+')
+_SEPARATED = re.compile(r"[;\t|]|[^\s\d],\S|\S,[^\s\d]")
+"""Another separator than a space; a comma within a number, or behind a word in a sentence, is none."""
 _SEARCHED = 400  # lines at the top that tell how wide the table is
 _LEAST = 3  # rows that make a table
 _HEAD = 6  # lines at the beginning of the table among which its names are looked for
@@ -32,6 +34,8 @@ def trim_spaced(text: str) -> tuple[str, list[str]]:
     lines = text.rstrip("\n").split("\n")
     cells = [_CELL.findall(line) for line in lines]
     filled = [k for k in range(min(len(lines), _SEARCHED)) if cells[k]]
+    if 2 * sum(_SEPARATED.search(lines[k]) is not None for k in filled) > len(filled):
+        return text, []
     width = Counter(len(cells[k]) for k in filled).most_common(1)[0][0] if filled else 0
     first = next((filled[i] for i in range(len(filled) - _LEAST + 1) if _is_block(cells, filled[i:], width)), None)
     if width < 2 or first is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_reading_many_files import generated_files
 
-from kfrc_app.tables import DataError, read_table
+from kfrc_app.tables import DataError, Missing, read_table
 
 EVERY = 9  # of the generated files, to save time
 SURROUNDINGS = [
@@ -41,3 +41,12 @@ def test_a_cell_that_is_far_too_long_is_told_in_plain_words(tmp_path):
     path.write_text("a,b\n1," + "x" * 200_000 + "\n2,3\n")
     with pytest.raises(DataError, match=r"more than 131,072 characters.*quotation mark"):
         read_table(str(path))
+
+
+def test_names_with_quotes_and_blanks_are_no_title_because_rows_have_as_many_words(tmp_path):
+    path = tmp_path / "marks.csv"
+    rows = [f"{k / 7:.3f},-{k / 9:.3f},u,item no {k}" for k in range(24)]
+    path.write_text("\n".join(['"a ""good"" name",what; 7 times,level,id', *rows]), encoding="utf-8")
+    table = read_table(str(path), missing=Missing.PARTIAL)
+    assert list(table.data.columns)[:2] == ['a "good" name', "what; 7 times"]
+    assert len(table.data) == 24
