@@ -191,9 +191,13 @@ def _staged(folder: Path, files: Mapping[str, str | bytes]) -> Iterator[Path]:
 def _followed(path: Path) -> Path:
     """Where symbolic links lead: they stay, and what they point to is replaced."""
     try:
-        return path.resolve()
+        found = path.resolve()
+        loop = found.is_symlink()  # from Python 3.13 on, a loop is no error
     except (OSError, RuntimeError):
-        raise OutputError(f"{path} is a symbolic link that leads to itself: choose another name") from None
+        loop = True
+    if loop:
+        raise OutputError(f"{path} is a symbolic link that leads to itself: choose another name")
+    return found
 
 
 def _existing_parent(path: Path) -> Path:

@@ -156,7 +156,7 @@ def _times(column: pd.Series[Any]) -> pd.Series[Any] | None:
     kind = _arrow(column).type
     if pa.types.is_duration(kind):
         return pd.Series(
-            column.to_numpy(dtype="timedelta64[us]", na_value=np.timedelta64("NaT")) / np.timedelta64(1, "D")
+            column.to_numpy(dtype="timedelta64[us]", na_value=np.timedelta64("NaT", "us")) / np.timedelta64(1, "D")
         )
     if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
         return None

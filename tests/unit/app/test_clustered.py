@@ -339,7 +339,9 @@ def test_parts_of_seconds_stay_in_csv_and_workbook(facts):
     rows = InputRows.all_used([str(k) for k in range(12)])
     whole = np.datetime64("2024-05-01T10:00:00", "us") + np.arange(12) * np.timedelta64(1, "s")
     old = np.datetime64("1850-05-01T10:00:00", "us") + np.arange(12) * np.timedelta64(1_500_000, "us")
-    frame = pd.DataFrame({"whole": whole, "half": whole + np.timedelta64(500, "ms"), "fine": whole + 1, "old": old})
+    frame = pd.DataFrame(
+        {"whole": whole, "half": whole + np.timedelta64(500, "ms"), "fine": whole + np.timedelta64(1, "us"), "old": old}
+    )
     frame.loc[3, "half"] = pd.NaT
     found = clustered_table(frame, rows, facts)
     read = list(csv.reader(io.StringIO(clustered_csv(found).decode())))
