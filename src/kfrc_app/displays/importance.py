@@ -117,7 +117,10 @@ class ImportanceDisplay(Display):
         ax.invert_yaxis()
         ax.axvline(equal_share(self.n_used), color="0.35", linestyle="--", linewidth=1, label="equal shares")
         ax.legend(loc="lower right", frameon=False)
-        ax.set_xlabel("share of what tells the clusters apart")
+        label = "share of what tells the clusters apart"
+        if len(shown) < len(self.contributions):
+            label += f"\nthe {len(shown)} largest of {len(self.contributions)} columns"
+        ax.set_xlabel(label)
         n_standing_out = sum(stands_out(float(share), self.n_used) for share in self.contributions)
         ax.set_title(standing_out_words(n_standing_out, len(self.contributions), self.n_used), loc="left")
         ax.tick_params(axis="y", length=0)

@@ -94,6 +94,13 @@ def test_bars_are_the_contributions(model, iris_frame):
     assert display.ax_.get_title("left") == f"{(model.contributions_ > 1.5 / 4).sum()} of 4 columns stand out"
 
 
+def test_bars_say_of_how_many_columns_they_are_the_largest(model, iris_frame):
+    every = ImportanceDisplay.from_estimator(model, iris_frame)
+    assert "largest" not in every.ax_.get_xlabel()
+    some = ImportanceDisplay.from_estimator(model, iris_frame, max_columns=2)
+    assert "the 2 largest of 4 columns" in some.ax_.get_xlabel()
+
+
 def test_dollar_signs_in_names_are_not_mathematics(model, iris_frame):
     frame = iris_frame.set_axis(["$a_", "b$", "$\\frac{", "d"], axis=1)
     ImportanceDisplay.from_estimator(
