@@ -56,16 +56,18 @@ def test_the_browser_is_started_with_the_file_which_goes_once_the_page_is_open(t
     def served(*arguments):
         yield Address("127.0.0.1", 1, "secret", tmp_path, opened, thread)
 
-    def look():  # as a browser that reads the file, and then asks for the page
-        wait_for(lambda: not list(tmp_path.glob("*/*")), seconds=20)
-        started.append("gone")
-        ended.set()
+    def look(path):  # as a browser that reads the file, and then asks for the page
+        try:
+            wait_for(lambda: not path.exists(), seconds=20)
+            started.append("gone")
+        finally:
+            ended.set()
 
     def start(address):
         path = Path(address.removeprefix("file://"))
         started.extend([address, is_private(path), "token=secret" in path.read_text()])
         opened.set()
-        threading.Thread(target=look, daemon=True).start()
+        threading.Thread(target=look, args=(path,), daemon=True).start()
         return True
 
     monkeypatch.setattr(kfrc_app.server.serve, "serving", served)
