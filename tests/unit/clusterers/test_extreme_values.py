@@ -32,7 +32,7 @@ def clean():
 @pytest.mark.parametrize("value", [1e2, -1e4, 1e8, 1e300])
 def test_one_extreme_value_changes_no_cluster_of_the_other_rows(clean, value):
     X, without = clean
-    table = pd.DataFrame(X, columns=["a", "b", "c"])
+    table = pd.DataFrame(X.copy(), columns=["a", "b", "c"])
     table.loc[7, "b"] = value
     with pytest.warns(UserWarning, match=r"'b'.*row 7\b"):
         model = KFRC(3, random_state=0).fit(table)
@@ -134,7 +134,7 @@ def test_a_skewed_table_is_clustered_as_without_its_extreme_value():
 
 def test_a_column_that_is_constant_but_for_one_value_is_named_and_left_out(clean):
     X, without = clean
-    table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=2.0)
+    table = pd.DataFrame(X.copy(), columns=["a", "b", "c"]).assign(d=2.0)
     table.loc[7, "d"] = 3.0
     with pytest.warns(UserWarning, match=r"'d'.*row 7\b"):
         model = KFRC(3, random_state=0).fit(table)
