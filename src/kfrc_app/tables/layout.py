@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kfrc_app.tables.columns import DataError, quoted, shortened
+from kfrc_app.tables.columns import DataError, counted, quoted, shortened
 from kfrc_app.tables.dates import NotDates, read_dates
 from kfrc_app.tables.dressing import may_be_dressed, undress
 from kfrc_app.tables.numbers import MISSING, looks_like_number
@@ -288,6 +288,16 @@ def told(rows: Sequence[Row]) -> str:
     """Lines for a note: what stands in the first ones."""
     cells = [shortened(" ".join(str(cell).split())) for row in rows for cell in row if not is_blank(cell)]
     return quoted(cells, _SHOWN)
+
+
+def told_above(rows: Sequence[Row]) -> str:
+    """A note of lines above the table that are left out."""
+    return f"left out {counted(rows, 'line')} above the table: {told(rows)}"
+
+
+def told_below(rows: Sequence[Row]) -> str:
+    """A note of lines below the table that are left out."""
+    return f"left out {counted(rows, 'line')} below the table: {told(rows)}"
 
 
 def told_explanations(rows: Sequence[Row]) -> str:

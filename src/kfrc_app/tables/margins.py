@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from kfrc_app.tables.columns import counted
 from kfrc_app.tables.layout import (
     REMARK,
     SEARCHED,
@@ -18,7 +17,8 @@ from kfrc_app.tables.layout import (
     is_name,
     is_value,
     n_filled,
-    told,
+    told_above,
+    told_below,
 )
 from kfrc_app.tables.spaced import trim_spaced
 
@@ -95,13 +95,13 @@ def trim(text: str) -> tuple[str, list[str]]:
     titles = [record for record in best.records[: best.start] if n_filled(record)]
     if best.start and _is_start(best):
         if titles:
-            notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
+            notes.append(told_above(titles))
         text = text[best.ends[best.start - 1] :]
     kept, remarks, n_blank = _without_remarks(text, best)
     if n_blank:
         notes.append(f"left out {n_blank} blank line(s) at the end")
     if remarks:
-        notes.append(f"left out {counted(remarks, 'line')} below the table: {told(remarks)}")
+        notes.append(told_below(remarks))
     return kept, notes
 
 

@@ -6,8 +6,7 @@ import itertools
 import re
 from collections import Counter
 
-from kfrc_app.tables.columns import counted
-from kfrc_app.tables.layout import REMARK, are_units, holds_values, is_name, is_value, told
+from kfrc_app.tables.layout import REMARK, are_units, holds_values, is_name, is_value, told_above, told_below
 
 _CELL = re.compile(r'"[^"]*"|\S+')
 _SEPARATED = re.compile(r"[;\t|]|[^\s\d],\S|\S,[^\s\d]")
@@ -52,9 +51,9 @@ def trim_spaced(text: str) -> tuple[str, list[str]]:
     named = start and cells[start - 1] and any(map(is_value, cells[start])) and all(map(is_name, cells[start - 1]))
     if not (titles or remarks) or not (even and measured) or rows_above or named:
         return text, []
-    notes = [f"left out {counted(titles, 'line')} above the table: {told(titles)}"] if titles else []
+    notes = [told_above(titles)] if titles else []
     if remarks:
-        notes.append(f"left out {counted(remarks, 'line')} below the table: {told(remarks)}")
+        notes.append(told_below(remarks))
     return "\n".join(lines[start:end]) + "\n", notes
 
 

@@ -30,6 +30,8 @@ from kfrc_app.tables.layout import (
     refuse_first_table,
     refuse_second_table,
     told,
+    told_above,
+    told_below,
     told_explanations,
 )
 from kfrc_app.tables.numbers import MISSING, Marks
@@ -271,7 +273,7 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
     titles = [row for row in rows[:start] if n_filled(row)]
     if titles:
         refuse_first_table(titles, rows[start])
-        notes.append(f"left out {counted(titles, 'line')} above the table: {told(titles)}")
+        notes.append(told_above(titles))
     rows = rows[start:]
     width = max(map(len, rows), default=0)
     if _is_data(rows[0]):
@@ -308,7 +310,7 @@ def _without_surroundings(rows: Grid, width: int, notes: list[str]) -> Grid:
     rows, below = (rows[:-remarks], rows[-remarks:]) if remarks else (rows, [])
     below = [row for row in below if n_filled(row)]
     if below:
-        notes.append(f"left out {counted(below, 'line')} below the table: {told(below)}")
+        notes.append(told_below(below))
     refuse_second_table(rows, width)
     filled = [row for row in rows if not is_blank_row(row)]
     totals, said = find_totals(filled, width) if filled else ([], [])

@@ -308,9 +308,14 @@ def _guess_text(found: Understanding, name: str, text: NotNumbers | None = None)
     elif named_as_label or (len(cells.levels) > 1 and not are_levels(cells)):
         found.text.append(name)
     else:
-        order = known_order(cells.levels)
-        series = levels.of_text(name, cells) if order is None else levels.in_order(name, cells, order)
-        found.keep(name, series, guessed=True)
+        scale = _as_scale(name, cells)
+        found.keep(name, levels.of_text(name, cells) if scale is None else scale, guessed=True)
+
+
+def _as_scale(name: str, cells: Encoded) -> pd.Series[Any] | None:
+    """Answers in the order that everybody knows; None if it is not known."""
+    order = known_order(cells.levels)
+    return None if order is None else levels.in_order(name, cells, order)
 
 
 def _as_wished(
@@ -340,10 +345,10 @@ def _as_wished(
         return stored
     if values is None:
         cells = text_cells(columns, name)
-        order = known_order(cells.levels)
-        if order is None:
+        scale = _as_scale(name, cells)
+        if scale is None:
             raise DataError(_order_question(name, sorted(cells.levels)))
-        return levels.in_order(name, cells, order)
+        return scale
     return levels.of_numbers(name, values, ordered=True)
 
 
