@@ -1,8 +1,13 @@
-"""The membership step for all rows at once: blocks, ties and degenerate rows, around a fuzzifier's formula."""
+"""The membership step for all rows at once: blocks, ties and degenerate rows, around a fuzzifier's formula.
+
+A formula sees squared distances with one row for each cluster and one column for each sample, because operations along
+thousands of samples are fast and operations along a handful of clusters are not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -12,38 +17,69 @@ from kfrc.typing import FloatArray
 _BLOCK_ELEMENTS = 1 << 15
 """Distances per block: a dozen temporaries of this size fit a level-2 cache."""
 
+_LARGEST_NETWORK = 16
+"""Clusters up to which sorting by comparisons of whole rows beats sorting sample by sample."""
+
 
 def solve_rows(distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Membership step for any distances from one for rows whose smallest distance is one.
+    """Membership step for any distances (n_samples, n_clusters) from one for samples whose smallest distance is one.
 
     Works on row blocks that stay in cache; rows with zeros are shared among the clusters at distance zero.
     """
     distances = np.asarray(distances, dtype=np.float64)
     U = np.empty_like(distances)
+    for rows in row_blocks(len(distances), distances.shape[1], _BLOCK_ELEMENTS):
+        U[rows] = solve_samples(np.ascontiguousarray(distances[rows].T), positive_memberships).T
+    return U
+
+
+def solve_samples(distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """The same for one block of samples, distances and memberships of shape (n_clusters, n_samples)."""
     # A ratio of distances beyond the range of floats is as good as infinite, and zero times it is no number.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for rows in row_blocks(len(distances), distances.shape[1], _BLOCK_ELEMENTS):
-            U[rows] = _solve_block(distances[rows], positive_memberships)
-    return U
-
-
-def _solve_block(distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    smallest = distances.min(axis=1, keepdims=True)
-    regular = (smallest > 0) & np.isfinite(smallest)
-    all_regular = bool(regular.all())
-    relative = distances / (smallest if all_regular else np.where(regular, smallest, 1.0))
-    if not all_regular:
-        relative = np.where(regular, relative, 1.0)
-    U = positive_memberships(relative)
-    if not all_regular:
+        smallest = distances.min(axis=0)
+        regular = (smallest > 0) & np.isfinite(smallest)
+        if regular.all():
+            return positive_memberships(distances / smallest)
+        relative = np.where(regular, distances / np.where(regular, smallest, 1.0), 1.0)
         nearest = distances == smallest
-        U = np.where(regular, U, nearest / nearest.sum(axis=1, keepdims=True))
-    return U
+        return np.where(regular, positive_memberships(relative), nearest / nearest.sum(axis=0))
+
+
+def ascending(distances: FloatArray) -> FloatArray:
+    """Every column sorted, of shape (n_clusters, n_samples)."""
+    if len(distances) > _LARGEST_NETWORK:
+        return np.sort(distances, axis=0)
+    ordered = distances.copy()
+    larger = np.empty_like(distances[0])
+    for i, j in _network(len(distances)):
+        np.maximum(ordered[i], ordered[j], out=larger)
+        np.minimum(ordered[i], ordered[j], out=ordered[i])
+        ordered[j] = larger
+    return ordered
+
+
+@cache
+def _network(n: int) -> tuple[tuple[int, int], ...]:
+    """Comparisons that sort n numbers: Batcher's odd-even merge sort."""
+    pairs = []
+    p = 1
+    while p < n:
+        k = p
+        while k >= 1:
+            for j in range(k % p, n - k, 2 * k):
+                for i in range(min(k, n - j - k)):
+                    if (i + j) // (2 * p) == (i + j + k) // (2 * p):
+                        pairs.append((i + j, i + j + k))
+            k //= 2
+        p *= 2
+    return tuple(pairs)
 
 
 def in_ascending_order(distances: FloatArray, memberships: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Memberships of rows in any order from a function of sorted ones."""
-    order = np.argsort(distances, axis=1)
+    """Memberships (n_clusters, n_samples) from a function of sorted rows (n_samples, n_clusters)."""
+    order = np.argsort(distances, axis=0)
     U = np.empty_like(distances)
-    np.put_along_axis(U, order, memberships(np.take_along_axis(distances, order, axis=1)), axis=1)
+    ordered = np.ascontiguousarray(np.take_along_axis(distances, order, axis=0).T)
+    np.put_along_axis(U, order, memberships(ordered).T, axis=0)
     return U

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from kfrc._general_step import SlopeCurve, general_memberships, invert
-from kfrc._membership_step import in_ascending_order, solve_rows
+from kfrc._membership_step import ascending, in_ascending_order, solve_rows, solve_samples
 from kfrc._numerics import Interval
 from kfrc._registry import Registered
 from kfrc.typing import FloatArray
@@ -112,10 +112,14 @@ class Fuzzifier(Registered, ABC):
         """
         return solve_rows(distances, self._positive_memberships)
 
+    def sample_memberships(self, distances: FloatArray) -> FloatArray:
+        """The same for a block of samples, one row for each cluster: (n_clusters, n_samples), in the precision given."""
+        return solve_samples(distances, self._positive_memberships)
+
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        """Membership step for rows whose smallest entry is 1: here from t′ and t″ alone."""
+        """Membership step for samples (n_clusters, n_samples) whose smallest distance is 1: here from t′ and t″ alone."""
         curve = SlopeCurve.of(self.derivative, self.second_derivative)
-        return in_ascending_order(distances, lambda ascending: general_memberships(curve, ascending))
+        return in_ascending_order(distances, lambda ordered: general_memberships(curve, ordered))
 
     def costs(self, distances: FloatArray) -> FloatArray:
         """What a unit of weight costs at these squared distances: just them, unless clusters have scales."""
@@ -235,7 +239,7 @@ class Power(Fuzzifier, name="power"):
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
         # u ∝ A^(−1/(m−1)); distances are relative to the row's smallest, so nothing overflows as m → 1.
         U = np.reciprocal(distances) if self.m == 2 else distances ** (-1.0 / (self.m - 1))
-        U /= U.sum(axis=1, keepdims=True)
+        U /= U.sum(axis=0)
         return U
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
@@ -282,8 +286,8 @@ class Exponential(Fuzzifier, name="exponential"):
         # With the k nearest clusters the level is l_k = (m + Σ_{i≤k} log A_i) / k, and the k-th of them belongs there
         # if log A_k < l_k, which is where l_k < l_{k−1}: the right level is the lowest.
         logs = np.log(distances)
-        levels = (self.m + np.sort(logs, axis=1).cumsum(axis=1)) / np.arange(1, logs.shape[1] + 1)
-        return np.maximum((levels.min(axis=1, keepdims=True) - logs) / self.m, 0.0)
+        levels = (self.m + ascending(logs).cumsum(axis=0)) / _counts(logs, 1)
+        return np.maximum((levels.min(axis=0) - logs) / self.m, 0.0)
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
         return -math.expm1(-self.m / n_clusters) / 2
@@ -325,9 +329,8 @@ class Quadratic(Fuzzifier, name="quadratic"):
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
         # With the k nearest clusters the multiplier is μ_k = (2m + k (1 − m)) / Σ_{i≤k} 1/A_i, and the k-th of them
         # belongs there if μ_k / A_k > 1 − m, which is where μ_k < μ_{k−1}: the right multiplier is the smallest.
-        counts = np.arange(1, distances.shape[1] + 1)
-        sums = (1.0 / np.sort(distances, axis=1)).cumsum(axis=1)
-        multiplier = ((2.0 * self.m + counts * (1.0 - self.m)) / sums).min(axis=1, keepdims=True)
+        sums = (1.0 / ascending(distances)).cumsum(axis=0)
+        multiplier = ((2.0 * self.m + _counts(distances, 1) * (1.0 - self.m)) / sums).min(axis=0)
         return np.maximum((multiplier / distances - (1.0 - self.m)) / (2.0 * self.m), 0.0)
 
 
@@ -366,17 +369,21 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
         # With a = A^e, e = m/(m−1), a sample keeps the k nearest with (k−1) a_k < Σ_{l≤k} a_l, which is where
         # (k−1) / Σ_{l≤k} a_l rises with k: the right k is where that is largest.
         powers = np.exp(self.m / (self.m - 1.0) * np.log(distances))
-        sums = np.sort(powers, axis=1).cumsum(axis=1)
-        last = (np.arange(distances.shape[1]) / sums).argmax(axis=1)[:, None]
-        # Divided last: a membership of zero then comes out as zero. An a beyond the range of numbers, as m approaches
-        # 1, belongs to a membership below 10⁻³⁰⁰, also where it is multiplied by zero.
-        return np.fmax(1.0 - powers * last / np.take_along_axis(sums, last, axis=1), 0.0)
+        share = (_counts(powers, 0) / ascending(powers).cumsum(axis=0)).max(axis=0)
+        # An a beyond the range of numbers, as m approaches 1, belongs to a membership below 10⁻³⁰⁰, also where it is
+        # multiplied by zero.
+        return np.fmax(1.0 - powers * share, 0.0)
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
         return (self.m - 1.0) / 2.0 * math.expm1(-math.log1p(-1.0 / n_clusters) / self.m)
 
     def threshold(self, n_clusters: int) -> float:  # noqa: D102
         return -math.log1p(-1.0 / n_clusters) / 2.0
+
+
+def _counts(distances: FloatArray, first: int) -> FloatArray:
+    """``first``, ``first`` + 1, … for the clusters of every sample, in the precision of the distances."""
+    return np.arange(first, first + len(distances), dtype=distances.dtype)[:, None]
 
 
 def resolve_fuzzifier(fuzzifier: str | Fuzzifier, m: float | None) -> Fuzzifier:

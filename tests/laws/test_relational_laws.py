@@ -162,7 +162,10 @@ def test_features_and_their_distance_matrix_give_the_same_fit(t, X):
     U = random_memberships(np.random.default_rng(0), len(X), 3)
     by_features = solve_relational(Dissimilarity.from_features(X), 3, t, init=U, max_iter=10, tol=0.0)
     by_matrix = solve_relational(cdist(X, X, "sqeuclidean"), 3, t, init=U, max_iter=10, tol=0.0)
-    assert_allclose(by_features.objective_path, by_matrix.objective_path, rtol=1e-9, atol=1e-12)
+    # Where no step lowers the objective any more, rounding decides when a run notices.
+    common = min(len(by_features.objective_path), len(by_matrix.objective_path))
+    assert_allclose(by_features.objective_path[:common], by_matrix.objective_path[:common], rtol=1e-9, atol=1e-12)
+    assert by_features.objective == pytest.approx(by_matrix.objective, rel=1e-9, abs=1e-12)
 
 
 @each("start", Start)
