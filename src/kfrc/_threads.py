@@ -37,6 +37,13 @@ def threads_for(n_rows: int) -> Iterator[None]:
     if n_rows >= MANY_ROWS:
         yield
         return
+    with one_thread():
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for BLAS and OpenMP inside, whatever is computed."""
     with _libraries().limit(limits=1):
         yield
 

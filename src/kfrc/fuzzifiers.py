@@ -64,6 +64,8 @@ class Fuzzifier(Registered, ABC):
 
     m: float = 2.0
     m_range: ClassVar[Interval] = Interval(1, math.inf)
+    has_penalty: ClassVar[bool] = False
+    """Whether ``penalty`` is anything but zero."""
 
     def __post_init__(self) -> None:
         if isinstance(self.m, bool) or not isinstance(self.m, (int, float, np.integer, np.floating)):
@@ -125,8 +127,16 @@ class Fuzzifier(Registered, ABC):
         """What a unit of weight costs at these squared distances: just them, unless clusters have scales."""
         return distances
 
+    def sample_costs(self, distances: FloatArray) -> FloatArray:
+        """The same for a block of samples, of shape (n_clusters, n_samples)."""
+        return distances
+
     def penalty(self, U: FloatArray, row_weights: FloatArray | None = None) -> float:
         """What the objective adds to Σ t(u_ji) A_ji: nothing, unless a subclass says so."""
+        return 0.0
+
+    def penalty_of(self, masses: FloatArray, entropy: float) -> float:
+        """The same from sums over all samples: Σ_j u_ji of every cluster, and −Σ u_ji log u_ji."""
         return 0.0
 
     def adapted(self, U: FloatArray, distances: FloatArray, row_weights: FloatArray | None = None) -> Fuzzifier:
@@ -134,6 +144,10 @@ class Fuzzifier(Registered, ABC):
 
         ``distances`` are squared, to the centers that ``U`` defines; ``row_weights`` are weights of the rows.
         """
+        return self
+
+    def adapted_to(self, masses: FloatArray, scatters: FloatArray) -> Fuzzifier:
+        """The same from sums over all samples: Σ_j u_ji and Σ_j u_ji A_ji of every cluster."""
         return self
 
     def reordered(self, order: list[int]) -> Fuzzifier:

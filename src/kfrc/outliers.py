@@ -24,10 +24,10 @@ FAR = 10.0
 FENCE = 5.0
 """Robust deviations from the median at which the fences of a ruled column stand: at the end of what is usual."""
 
-_RULED_BY_MANY = 2.0
+RULED_BY_MANY = 2.0
 """A column is ruled by far values if its standard deviation shrinks by this factor when they are moved."""
 
-_RULED_BY_ONE = 0.5
+RULED_BY_ONE = 0.5
 """... or if a single far value makes up more than this share of its variance."""
 
 MANY_ROWS = 5000
@@ -36,16 +36,16 @@ MANY_ROWS = 5000
 BOUNDED_REACH = 9.0
 """Standard deviations from the mean beyond which a column of many rows does not go: 80 polynomials at level 0."""
 
-_CENTRAL_SHARES = (0.5, 0.8, 0.9, 0.98)
+CENTRAL_SHARES = (0.5, 0.8, 0.9, 0.98)
 """Shares of the rows whose range measures the bulk: the first that is not a single value and leaves little outside."""
 
-_LITTLE = 0.05
+LITTLE = 0.05
 """Share of the rows that may be far; more of them are no outliers."""
 
-_FEW = (3, 0.005)
+FEW = (3, 0.005)
 """Rows, and share of the rows, that are few: without them a column may have a long tail of its own."""
 
-_ISOLATED = 10.0
+ISOLATED = 10.0
 """Times as far as all others: such values are no part of a tail, and the tail of the others is the column's own."""
 
 FARTHEST = 1e100
@@ -270,14 +270,14 @@ def _ruled_bounds(x: FloatArray) -> tuple[float, float] | None:
     A column that is not ruled once few isolated values are set aside keeps what tail it has: its fences are then where
     the other rows end.
     """
-    median, robust = float(np.median(x)), _robust_deviation(x)
+    median, robust = float(np.median(x)), robust_deviation(x)
     if robust == 0:
         return None
     z = np.clip((x - median) / robust, -FARTHEST, FARTHEST)
     distances = np.abs(z)
     if distances.max() <= FAR:
         return None
-    n_few = min(max(_FEW[0], int(_FEW[1] * len(z))), len(z) - 1)
+    n_few = min(max(FEW[0], int(FEW[1] * len(z))), len(z) - 1)
     order = np.argpartition(distances, len(z) - n_few)
     order[-n_few:] = order[-n_few:][np.argsort(distances[order[-n_few:]])]
     ruled = _is_ruled_without(z[order], n_few)
@@ -287,7 +287,7 @@ def _ruled_bounds(x: FloatArray) -> tuple[float, float] | None:
     if not ruled.all():
         n_aside = int(np.argmin(ruled))
         others = z[order[:-n_aside]]
-        if distances[order[-n_aside]] > _ISOLATED * np.abs(others).max():
+        if distances[order[-n_aside]] > ISOLATED * np.abs(others).max():
             low, high = min(low, float(others.min())), max(high, float(others.max()))
     return median + low * robust, median + high * robust
 
@@ -308,26 +308,26 @@ def _is_ruled_without(z: FloatArray, n_few: int) -> BoolArray:
     variance = means(z**2) - center**2
     clipped_variance = means(clipped**2) - means(clipped) ** 2
     farthest = np.append(z[np.abs(z[:-n_few]).argmax()], z[-n_few:])
-    by_one = (farthest - center) ** 2 > _RULED_BY_ONE * counts * variance
-    by_many = variance > _RULED_BY_MANY**2 * clipped_variance
+    by_one = (farthest - center) ** 2 > RULED_BY_ONE * counts * variance
+    by_many = variance > RULED_BY_MANY**2 * clipped_variance
     ruled = (np.abs(farthest) > FAR) & (by_one | by_many)
     return ruled[::-1]
 
 
-def _robust_deviation(x: FloatArray) -> float:
+def robust_deviation(x: FloatArray) -> float:
     """Deviation of the normal distribution with the same central range.
 
     Where nearly all values are equal it is the usual distance of the others from them; zero if too many would be far.
     """
     median = float(np.median(x))
-    for share in _CENTRAL_SHARES:
+    for share in CENTRAL_SHARES:
         tail = 0.5 * (1.0 - share)
         first, last = np.quantile(x, [tail, 1.0 - tail])
         robust = float(last - first) / (2.0 * float(-ndtri(tail)))
-        if robust > 0 and np.mean(np.abs(x - median) > FAR * robust) <= _LITTLE:
+        if robust > 0 and np.mean(np.abs(x - median) > FAR * robust) <= LITTLE:
             return robust
     others = np.abs(x - median)[x != median]
-    return float(np.median(others)) if len(others) <= (1.0 - _CENTRAL_SHARES[-1]) * len(x) else 0.0
+    return float(np.median(others)) if len(others) <= (1.0 - CENTRAL_SHARES[-1]) * len(x) else 0.0
 
 
 def _bounded_range(x: FloatArray) -> tuple[float, float]:

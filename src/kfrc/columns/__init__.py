@@ -1,8 +1,8 @@
 """Columns of any type: how their values become numbers, and how far apart two of them are."""
 
-from kfrc.columns.base import Column
-from kfrc.columns.frames import library_of, raw_columns, titles_of
-from kfrc.columns.schema import DROP, MISSING, Schema, table_of
+from kfrc.columns.base import Column, is_blank
+from kfrc.columns.frames import RawColumn, library_of, raw_columns, raw_values, titles_of
+from kfrc.columns.schema import DROP, MISSING, Schema, column_request, learn_column, table_of, warn_of_left_out
 from kfrc.columns.table import Rows, Table, log_deviations, on_columns, thinned_rows, values_of, weights_of
 from kfrc.columns.types import MAX_LEVELS, Cyclic, Date, Levels, Measured, Nominal, Numeric, Ordinal
 
@@ -18,16 +18,22 @@ __all__ = [
     "Nominal",
     "Numeric",
     "Ordinal",
+    "RawColumn",
     "Rows",
     "Schema",
     "Table",
+    "column_request",
+    "is_blank",
+    "learn_column",
     "library_of",
     "log_deviations",
     "on_columns",
     "raw_columns",
+    "raw_values",
     "table_of",
     "thinned_rows",
     "titles_of",
     "values_of",
+    "warn_of_left_out",
     "weights_of",
 ]

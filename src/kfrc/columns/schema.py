@@ -78,21 +78,14 @@ class Schema:
         positions, columns = [], []
         reasons: dict[Any, str] = {}
         for position, column in enumerate(raw):
-            found = _learn(column, asked.get(column.title), reasons)
+            found = learn_column(column, asked.get(column.title), reasons)
             if found is None:
                 continue
             if missing == "level" and is_blank(column.values).any():
                 found = found.with_blank()
             positions.append(position)
             columns.append(found)
-        if reasons:
-            listed = "; ".join(f"'{title}' ({reason})" for title, reason in list(reasons.items())[:_SHOWN])
-            more = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
-            warnings.warn(
-                f"{len(reasons)} column(s) are left out: {listed}{more}. To use one, say what it is with column_types",
-                LeftOutColumnWarning,
-                stacklevel=6,
-            )
+        warn_of_left_out(reasons, stacklevel=7)
         if not columns:
             raise ValueError("no column of X is left to cluster by")
         return cls(tuple(column.title for column in raw), np.array(positions), tuple(columns))
@@ -189,20 +182,44 @@ def table_of(
     return Table(np.column_stack(values), columns, sample_weight)
 
 
-def _learn(raw: RawColumn, asked: Any, reasons: dict[Any, str]) -> Column | None:
-    """The column, or None if it is left out; why nobody asked for that goes into ``reasons``."""
+def warn_of_left_out(reasons: Mapping[Any, str], stacklevel: int) -> None:
+    """Name columns that nobody said to leave out, with the reason why they are."""
+    if not reasons:
+        return
+    listed = "; ".join(f"'{title}' ({reason})" for title, reason in list(reasons.items())[:_SHOWN])
+    more = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
+    warnings.warn(
+        f"{len(reasons)} column(s) are left out: {listed}{more}. To use one, say what it is with column_types",
+        LeftOutColumnWarning,
+        stacklevel=stacklevel,
+    )
+
+
+def learn_column(raw: RawColumn, asked: Any, reasons: dict[Any, str], n_known: int | None = None) -> Column | None:
+    """The column, or None if it is left out; why nobody asked for that goes into ``reasons``.
+
+    Parameters
+    ----------
+    raw : RawColumn
+    asked : str, tuple or None
+        What ``column_types`` says of it.
+    reasons : dict
+        Gets an entry if the column is left out.
+    n_known : int, optional
+        In how many rows something is known, if ``raw`` holds every value once only.
+    """
     known = raw.values[~is_blank(raw.values)]
     _refuse_unhashable(raw.title, known)
-    name, levels = _request(raw, asked)
+    name, levels = column_request(raw, asked)
     if name == DROP:
         return None
     if len(known) == 0:
         reasons[raw.title] = "no value at all"
         return None
     if asked is None and raw.kind == "nominal":
-        n_distinct = len(set(known.tolist()))
-        if raw.is_text and len(known) > _FEW_ROWS and n_distinct > _NEARLY_ALL * len(known):
-            reasons[raw.title] = f"{n_distinct} different values in {len(known)} rows, as names or remarks have"
+        n_distinct, n_known = len(set(known.tolist())), len(known) if n_known is None else n_known
+        if raw.is_text and n_known > _FEW_ROWS and n_distinct > _NEARLY_ALL * n_known:
+            reasons[raw.title] = f"{n_distinct} different values in {n_known} rows, as names or remarks have"
             return None
         if n_distinct > MAX_LEVELS:
             reasons[raw.title] = f"{n_distinct} levels, more than the {MAX_LEVELS} that can be told apart"
@@ -238,7 +255,7 @@ def _warn_of_order(title: str, known: NDArray[Any]) -> None:
         )
 
 
-def _request(raw: RawColumn, asked: Any) -> tuple[str, tuple[Any, ...] | None]:
+def column_request(raw: RawColumn, asked: Any) -> tuple[str, tuple[Any, ...] | None]:
     """Name of the type and levels: what the user asked for, or what the table says."""
     if asked is None:
         return raw.kind or "nominal", raw.levels

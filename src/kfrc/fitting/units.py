@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kfrc.typing import FloatArray
@@ -36,11 +38,17 @@ def have_one_scale(X: FloatArray) -> bool:
     >>> have_one_scale(pixels), have_one_scale(pixels * np.arange(1, 9)), have_one_scale(pixels + 0.5)
     (True, False, False)
     """
-    if X.shape[1] < _FEWEST_COLUMNS:
+    return X.shape[1] >= _FEWEST_COLUMNS and share_one_scale(
+        X.min(axis=0), X.max(axis=0), lambda: bool((np.round(X) == X).all())
+    )
+
+
+def share_one_scale(low: FloatArray, high: FloatArray, whole: Callable[[], bool]) -> bool:
+    """The same from the ends of the columns, and whether all values are whole numbers, which is asked last."""
+    if len(low) < _FEWEST_COLUMNS:
         return False
-    low, high = X.min(axis=0), X.max(axis=0)
     start, end = float(low.min()), float(high.max())
     if not _FEWEST_STEPS < end - start <= _MOST_STEPS or start != round(start):
         return False
     reach = (low == start) & (high == end)
-    return bool(reach.mean() >= _SHARE and (np.round(X) == X).all())
+    return bool(reach.mean() >= _SHARE and whole())

@@ -1,6 +1,6 @@
 """Fuzzy relational clustering: the objective J of Equation 1 and its alternating minimization."""
 
-from kfrc.relational.acceleration import USUAL_MEMORY
+from kfrc.relational.acceleration import USUAL_MEMORY, Anderson
 from kfrc.relational.race import race
 from kfrc.relational.sizes import SizedEntropy, sized_rule
 from kfrc.relational.solver import (
@@ -36,6 +36,7 @@ __all__ = [
     "DESCENT_TOL",
     "SAME_OBJECTIVE",
     "USUAL_MEMORY",
+    "Anderson",
     "Blocks",
     "Given",
     "KMeansPlusPlus",

@@ -14,11 +14,11 @@ _RIDGE = 1e-10
 
 
 class Anderson:
-    """Memberships from which the steps so far, combined linearly, say that no step is left.
+    """A point from which the steps so far, combined linearly, say that no step is left: memberships, or centers.
 
     With steps r_k = g(U_k) − U_k the weights γ minimize ‖r_k − Σ_j γ_j (r_j − r_{j−1})‖, and the guess is
-    g(U_k) − Σ_j γ_j (g(U_j) − g(U_{j−1})), with what is negative in it cut off. It is only a guess: the caller keeps it
-    if the objective is not above what it was.
+    g(U_k) − Σ_j γ_j (g(U_j) − g(U_{j−1})). It is only a guess: the caller keeps it if the objective is not above what it
+    was.
 
     Parameters
     ----------
@@ -40,11 +40,14 @@ class Anderson:
         self._steps: list[FloatArray] = []
         self._images: list[FloatArray] = []
 
-    def guess(self, U: FloatArray, image: FloatArray) -> FloatArray | None:
-        """Memberships to try instead of ``image`` = g(U), both (n_samples, n_clusters); None if there are none yet."""
+    def guess(self, here: FloatArray, image: FloatArray, step: FloatArray | None = None) -> FloatArray | None:
+        """What to try instead of ``image`` = g(``here``), of the same shape; None if there is nothing yet.
+
+        ``step`` is image − here in coordinates in which its length means something, if these are others.
+        """
         if self._memory == 0:
             return None
-        step = image - U
+        step = image - here if step is None else step
         if self._last is not None:
             self._images = [*self._images, (image - self._last[0]).ravel()][-self._memory :]
             self._steps = [*self._steps, (step - self._last[1]).ravel()][-self._memory :]
@@ -58,6 +61,12 @@ class Anderson:
             weights = np.linalg.solve(inner, steps @ step.ravel())
         except np.linalg.LinAlgError:  # a step that was the same twice
             return None
-        guess: FloatArray = np.maximum(image - (weights @ np.array(self._images)).reshape(U.shape), 0.0)
-        sums = guess.sum(axis=1, keepdims=True)
-        return guess / sums if np.isfinite(sums).all() and (sums > 0).all() else None
+        guess: FloatArray = image - (weights @ np.array(self._images)).reshape(image.shape)
+        return guess if np.isfinite(guess).all() else None
+
+
+def on_simplex(guess: FloatArray) -> FloatArray | None:
+    """A guess at memberships (n_samples, n_clusters) with what is negative cut off; None if a row has nothing left."""
+    guess = np.maximum(guess, 0.0)
+    sums = guess.sum(axis=1, keepdims=True)
+    return guess / sums if (sums > 0).all() else None

@@ -101,6 +101,7 @@ class SizedEntropy(Fuzzifier):
     gain: float = 1.0
     m_range: ClassVar[Interval] = Interval(0, math.inf)
     label: ClassVar[str] = "entropy with sizes"
+    has_penalty: ClassVar[bool] = True
 
     def value(self, u: Any) -> Any:
         """u: what makes memberships fuzzy is their entropy, not their weight."""
@@ -119,38 +120,57 @@ class SizedEntropy(Fuzzifier):
 
         ``inf`` marks an empty cluster; a row that is infinitely far from all is shared equally.
         """
+        return self.sample_memberships(np.ascontiguousarray(np.asarray(distances, dtype=np.float64).T)).T.copy()
+
+    def sample_memberships(self, distances: FloatArray) -> FloatArray:
+        """The same for samples (n_clusters, n_samples), in the precision of the distances."""
         scales = np.array(self.scales)
         offsets = np.array(self.log_sizes) - 0.5 * self.dimension / self.m * np.log(scales)
-        logits = offsets - np.asarray(distances, dtype=np.float64) / (2.0 * self.m * scales)
-        largest = logits.max(axis=1, keepdims=True)
+        kind = distances.dtype
+        logits = offsets.astype(kind)[:, None] - distances / (2.0 * self.m * scales).astype(kind)[:, None]
+        largest = logits.max(axis=0)
         nowhere = np.isneginf(largest)
-        U: FloatArray = np.exp(np.where(nowhere, 0.0, logits) - np.where(nowhere, 0.0, largest))
-        U /= U.sum(axis=1, keepdims=True)
+        if nowhere.any():
+            logits, largest = np.where(nowhere, 0.0, logits), np.where(nowhere, 0.0, largest)
+        logits -= largest
+        U: FloatArray = np.exp(logits, out=logits)
+        U /= U.sum(axis=0)
         return U
 
     def costs(self, distances: FloatArray) -> FloatArray:
         """d_ji / (2 T s_i)."""
         return distances / (2.0 * self.m * np.array(self.scales))
 
+    def sample_costs(self, distances: FloatArray) -> FloatArray:
+        """The same for samples (n_clusters, n_samples)."""
+        return distances / (2.0 * self.m * np.array(self.scales)).astype(distances.dtype)[:, None]
+
     def penalty(self, U: FloatArray, row_weights: FloatArray | None = None) -> float:
         """All of J but the distances: entropy, sizes, scales and priors."""
-        masses, log_scales = _masses(U, row_weights), np.log(self.scales)
+        entropy = float(entr(U).sum()) if row_weights is None else float(row_weights @ entr(U).sum(axis=1))
+        return self.penalty_of(_masses(U, row_weights), entropy)
+
+    def penalty_of(self, masses: FloatArray, entropy: float) -> float:
+        """The same from sums over all samples."""
+        log_scales = np.log(self.scales)
         volumes = float(masses @ log_scales)
         if self.own_scales:
             volumes += SCALE_ROWS * float((self.common_scale / np.array(self.scales) + log_scales).sum())
         sizes = float((masses + _SIZE_ROWS) @ np.array(self.log_sizes))
-        entropy = float(entr(U).sum()) if row_weights is None else float(row_weights @ entr(U).sum(axis=1))
         return 0.5 * self.dimension / self.m * volumes - sizes - entropy
 
     def adapted(self, U: FloatArray, distances: FloatArray, row_weights: FloatArray | None = None) -> SizedEntropy:
         """The sizes and scales that minimize J, given memberships and distances."""
-        masses = _masses(U, row_weights)
-        sizes = masses + _SIZE_ROWS
         # Nobody belongs to an empty cluster, however far it is.
         counts = U if row_weights is None else U * row_weights[:, None]
         scatters = np.einsum("ji,ji->i", counts, np.where(U > 0, distances, 0.0))
+        return self.adapted_to(_masses(U, row_weights), scatters)
+
+    def adapted_to(self, masses: FloatArray, scatters: FloatArray) -> SizedEntropy:
+        """The same from sums over all samples."""
+        sizes = masses + _SIZE_ROWS
         if self.own_scales:
-            scatters += SCALE_ROWS * self.dimension * self.common_scale
+            scatters = scatters + SCALE_ROWS * self.dimension * self.common_scale
             scales = scatters / (self.dimension * (masses + SCALE_ROWS))
         else:
             scales = np.full(len(masses), scatters.sum() / (self.dimension * masses.sum()))

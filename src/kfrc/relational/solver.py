@@ -19,7 +19,7 @@ from kfrc._validation import (
 )
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational.acceleration import Anderson
+from kfrc.relational.acceleration import Anderson, on_simplex
 from kfrc.relational.starts import Start, resolve_start, starting_memberships
 from kfrc.typing import ArrayLike, FloatArray, Progress, RandomStateLike
 
@@ -290,6 +290,7 @@ def descend(
         is_short = float(np.abs(proposal - state.U).max()) <= tol
         # Memberships that are returned are those of the centers that are: the last step is a plain one.
         guess = None if is_short or n_iter == max_iter else acceleration.guess(state.U, proposal)
+        guess = None if guess is None else on_simplex(guess)
         following = None if guess is None else _evaluate(dissimilarity, t, guess)
         if following is None or following.objective > state.objective:
             if following is not None:

@@ -1,0 +1,627 @@
+"""From rows to squared distances and back to centers, block by block.
+
+For a kernel that is a sum over columns the distance of a row to a center is a sum of functions of one column each,
+d²(x, v_i) = Σ_d (‖v_id‖² − 2 g_di(x_d)), and a center is known by the means of a basis of such functions over its rows.
+So neither features nor memberships need exist: between two passes there are only the moments of the basis.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kfrc._numerics import RESOLUTION, squared_distances
+from kfrc.blocks.polynomials import WIDTH, products_to_chebyshev, write_products
+from kfrc.columns import Column, Numeric
+from kfrc.gram import Centers, ColumnCenters, FeatureCenters, NodeCenters
+from kfrc.gram.chebyshev import chebyshev_grid, cosine_transform, to_coefficients
+from kfrc.kernels import AdditiveKernel, Kernel, Profile
+from kfrc.typing import BoolArray, FloatArray, IntArray
+
+TOL = 1e-12
+"""Relative size of what the polynomials leave out, per column."""
+
+SINGLE_TOL = 1e-6
+"""The same in passes of single precision."""
+
+MOST_POLYNOMIALS = 256
+"""Of a column; bandwidths so small that more were needed are not resolved, and the error is measured and reported."""
+
+_RANK_TOL = 1e-12
+"""Eigenvalues of a core below this share of the largest are left out of features."""
+
+_SUB_BLOCK_ELEMENTS = 1 << 20
+"""Values of the basis that are worked on at a time."""
+
+_SUB_BLOCK_ROWS = (256, 4096)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCenters:
+    """Centers, as far as passes over rows need them.
+
+    Attributes
+    ----------
+    means : ndarray of shape (n_functions, n_clusters)
+        Means of the basis over the rows of every center.
+    masses : ndarray of shape (n_parts, n_clusters)
+        Weight of the rows behind them, part by part: where something is known of a column.
+    occupied : ndarray of shape (n_clusters,)
+        Whether a center is that of any rows.
+    """
+
+    means: FloatArray
+    masses: FloatArray
+    occupied: BoolArray
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return self.means.shape[1]
+
+    def reordered(self, order: list[int]) -> BlockCenters:
+        """The centers in another order."""
+        return BlockCenters(self.means[:, order], self.masses[:, order], self.occupied[order])
+
+
+class RowMap(ABC):
+    """How rows in standard units meet centers."""
+
+    has_single: bool = False
+    """Whether passes of single precision are worth while."""
+
+    @property
+    @abstractmethod
+    def n_functions(self) -> int:
+        """Functions of the basis."""
+
+    @property
+    def sub_block_rows(self) -> int:
+        """Rows that are worked on at a time; a property of the map, as sums depend on it."""
+        smallest, largest = _SUB_BLOCK_ROWS
+        rows = _SUB_BLOCK_ELEMENTS // max(self.n_functions, 1)
+        return int(min(max(1 << max(rows.bit_length() - 1, 0), smallest), largest))
+
+    @abstractmethod
+    def prepared(self, values: FloatArray, workspace: dict[str, Any]) -> Any:
+        """The basis at some rows, values of shape (n_columns, n_rows); arrays are taken from the workspace."""
+
+    @abstractmethod
+    def table(self, centers: BlockCenters) -> Any:
+        """What distances to these centers need."""
+
+    @abstractmethod
+    def distances(self, basis: Any, table: Any) -> FloatArray:
+        """Squared distances, of shape (n_clusters, n_rows), not negative."""
+
+    @abstractmethod
+    def moments(self, basis: Any, weights: FloatArray) -> FloatArray:
+        """Σ_j w_kj basis(x_j), of shape (n_functions, k), for weights (k, n_rows)."""
+
+    @abstractmethod
+    def centers(self, moments: FloatArray, masses: FloatArray, overall: FloatArray | None) -> BlockCenters:
+        """Centers from moments (n_functions, n_clusters), masses (n_clusters,) and the means of all rows."""
+
+    @abstractmethod
+    def coordinates(self, means: FloatArray) -> FloatArray:
+        """Means of the basis in coordinates of feature space, of shape (rank, k): linear."""
+
+    @abstractmethod
+    def features(self, basis: Any) -> FloatArray:
+        """Rows in the same coordinates, zero where a column is blank, of shape (rank, n_rows)."""
+
+    @abstractmethod
+    def column_squares(self, coordinates: FloatArray) -> FloatArray:
+        """Sums of squares of coordinates (rank, k), column by column: (n_columns, k)."""
+
+    @abstractmethod
+    def as_centers(self, centers: BlockCenters) -> Centers:
+        """The same centers for rows outside any block."""
+
+    def squared_steps(self, step: FloatArray) -> FloatArray:
+        """Squared lengths of differences of means, cluster by cluster."""
+        return np.square(self.coordinates(step)).sum(axis=0)
+
+    def in_single(self) -> RowMap:
+        """The map for passes of single precision."""
+        return self
+
+    def translated(self, centers: BlockCenters, other: RowMap) -> BlockCenters:
+        """Centers in the basis of this map, from those in the basis of another for the same columns."""
+        return centers
+
+
+@dataclass(frozen=True, eq=False)
+class PolynomialGroup:
+    """Columns of numbers that share a number of polynomials.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (g,)
+        Which columns of the blocks.
+    middle, half : ndarray of shape (g,)
+        Center and half of the range.
+    bandwidths : ndarray of shape (g,)
+    degree : int
+        N, a multiple of four.
+    start : int
+        Where its g·N functions begin.
+    """
+
+    positions: IntArray
+    middle: FloatArray
+    half: FloatArray
+    bandwidths: FloatArray
+    degree: int
+    start: int
+
+    @property
+    def stop(self) -> int:
+        """Where its functions end."""
+        return self.start + len(self.positions) * self.degree
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """Its part of arrays with one row per function, of shape (g, N, k)."""
+        return values[self.start : self.stop].reshape(len(self.positions), self.degree, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class LevelColumn:
+    """A column of levels.
+
+    Attributes
+    ----------
+    position : int
+    n_levels : int
+    shares : ndarray of shape (n_levels,)
+        Of the levels among all rows.
+    bandwidth : float
+    start : int
+        Where its functions begin, the indicators of the levels.
+    """
+
+    position: int
+    n_levels: int
+    shares: FloatArray
+    bandwidth: float
+    start: int
+
+    @property
+    def rows(self) -> slice:
+        """Its functions."""
+        return slice(self.start, self.start + self.n_levels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Basis:
+    polynomials: NDArray[Any]
+    codes: tuple[IntArray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    coefficients: NDArray[Any]
+    levels: tuple[NDArray[Any], ...]
+    size: float
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMap(RowMap):
+    """Kernels that are sums over columns: polynomials of numbers, indicators of levels, nothing of blanks.
+
+    Attributes
+    ----------
+    kernel : Profile
+    types : tuple of Column
+        Of the columns of the blocks.
+    groups : tuple of PolynomialGroup
+    levels : tuple of LevelColumn
+    incomplete : bool
+        Whether there are blanks.
+    dtype : dtype
+        Of the polynomials.
+    tol : float
+    """
+
+    kernel: Profile
+    types: tuple[Column, ...]
+    groups: tuple[PolynomialGroup, ...]
+    levels: tuple[LevelColumn, ...]
+    incomplete: bool
+    dtype: Any = np.float64
+    tol: float = TOL
+
+    has_single = True
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Profile,
+        types: tuple[Column, ...],
+        bandwidths: FloatArray,
+        ranges: FloatArray,
+        shares: dict[int, FloatArray],
+        *,
+        incomplete: bool,
+        dtype: Any = np.float64,
+        tol: float = TOL,
+    ) -> ColumnMap:
+        """The map of columns with given ranges.
+
+        Parameters
+        ----------
+        kernel : Profile
+        types : tuple of Column
+        bandwidths : ndarray of shape (n_columns,)
+            In standard units; infinite for a column that does not count.
+        ranges : ndarray of shape (n_columns, 2)
+            Smallest and largest value of the columns of numbers, in standard units.
+        shares : dict
+            Of the levels of the other columns, by position.
+        incomplete : bool
+        dtype : dtype
+        tol : float
+        """
+        used = np.isfinite(bandwidths)
+        numbers = np.flatnonzero(used & np.array([column.continuous for column in types]))
+        middle = ranges.mean(axis=1)
+        half = np.maximum(0.5 * np.diff(ranges, axis=1)[:, 0], np.finfo(float).tiny)
+        needed = kernel.polynomials_needed(half[numbers] / bandwidths[numbers], tol) if len(numbers) else np.empty(0)
+        degrees = WIDTH * np.ceil(np.minimum(needed, MOST_POLYNOMIALS) / WIDTH).astype(np.int64)
+        groups, start = [], 0
+        for degree in np.unique(degrees).tolist():
+            chosen = numbers[degrees == degree]
+            group = PolynomialGroup(chosen, middle[chosen], half[chosen], bandwidths[chosen], int(degree), start)
+            groups.append(group)
+            start = group.stop
+        levels = []
+        for position in np.flatnonzero(used).tolist():
+            if not types[position].continuous:
+                share = shares[position]
+                levels.append(LevelColumn(position, len(share), share, float(bandwidths[position]), start))
+                start += len(share)
+        return cls(kernel, types, tuple(groups), tuple(levels), incomplete, dtype, tol)
+
+    def in_single(self) -> RowMap:  # noqa: D102
+        return self if self.dtype == np.float32 else self._single
+
+    @cached_property
+    def _single(self) -> ColumnMap:
+        bandwidths, ranges = np.full(len(self.types), np.inf), np.zeros((len(self.types), 2))
+        for group in self.groups:
+            bandwidths[group.positions] = group.bandwidths
+            ranges[group.positions] = np.column_stack([group.middle - group.half, group.middle + group.half])
+        for level in self.levels:
+            bandwidths[level.position] = level.bandwidth
+        shares = {level.position: level.shares for level in self.levels}
+        return ColumnMap.of(
+            self.kernel,
+            self.types,
+            bandwidths,
+            ranges,
+            shares,
+            incomplete=self.incomplete,
+            dtype=np.float32,
+            tol=SINGLE_TOL,
+        )
+
+    def translated(self, centers: BlockCenters, other: RowMap) -> BlockCenters:  # noqa: D102
+        # Means of polynomials that the other basis lacks are zero: they hardly count, or it would have them.
+        if other is self:
+            return centers
+        assert isinstance(other, ColumnMap)
+        means = np.zeros((self.n_functions, centers.n_clusters))
+        places = {int(d): (g, k) for g, group in enumerate(other.groups) for k, d in enumerate(group.positions)}
+        for group in self.groups:
+            for k, position in enumerate(group.positions.tolist()):
+                g, place = places[position]
+                given = other.groups[g].of(centers.means)[place]
+                shared = min(group.degree, len(given))
+                group.of(means)[k, :shared] = given[:shared]
+        for mine, its in zip(self.levels, other.levels, strict=True):
+            means[mine.rows] = centers.means[its.rows]
+        order = [other.positions.tolist().index(position) for position in self.positions.tolist()]
+        return BlockCenters(means, centers.masses[order], centers.occupied)
+
+    @property
+    def n_polynomials(self) -> int:
+        """Functions that are polynomials; the indicators of levels follow them."""
+        return self.groups[-1].stop if self.groups else 0
+
+    @property
+    def n_functions(self) -> int:  # noqa: D102
+        return self.levels[-1].rows.stop if self.levels else self.n_polynomials
+
+    @property
+    def largest_degree(self) -> int:
+        """Most polynomials of a column."""
+        return max((group.degree for group in self.groups), default=0)
+
+    def prepared(self, values: FloatArray, workspace: dict[str, Any]) -> _Basis:  # noqa: D102
+        n_rows = values.shape[1]
+        P = workspace.get("polynomials")
+        if P is None or P.shape[1] != n_rows:
+            P = workspace["polynomials"] = np.empty((self.n_polynomials, n_rows), dtype=self.dtype)
+        for group in self.groups:
+            Z = values[group.positions]
+            Z -= group.middle[:, None]
+            Z /= group.half[:, None]
+            np.clip(Z, -1.0, 1.0, out=Z)
+            known = None
+            if self.incomplete:
+                known = ~np.isnan(Z)
+                if known.all():
+                    known = None
+                else:
+                    Z = np.where(known, Z, 0.0)
+            part = group.of(P)
+            write_products(Z.astype(self.dtype, copy=False), part)
+            if known is not None:
+                part *= known[:, None].astype(self.dtype)
+        return _Basis(P, tuple(self._codes(values[level.position], level) for level in self.levels))
+
+    def _codes(self, values: FloatArray, level: LevelColumn) -> IntArray:
+        """Levels of some rows; one more for blanks, and for levels that no row of the fit had."""
+        codes = np.where(np.isnan(values), level.n_levels, values).astype(np.int64)
+        return np.minimum(codes, level.n_levels)
+
+    @cached_property
+    def _cores(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """B of every column: of groups (g, N, N), of levels (L, L)."""
+        numbers = [
+            to_coefficients(
+                self.kernel.profile(
+                    chebyshev_grid(group.degree)[1] * np.square(group.half / group.bandwidths)[:, None, None]
+                )
+            )
+            for group in self.groups
+        ]
+        levels = []
+        for level in self.levels:
+            codes = np.arange(level.n_levels, dtype=np.float64)
+            levels.append(self.kernel.profile(self.types[level.position].squares(codes, codes, level.bandwidth)))
+        return numbers, levels
+
+    def table(self, centers: BlockCenters) -> _Table:  # noqa: D102
+        means, (numbers, levels) = centers.means, self._cores
+        coefficients = np.empty((self.n_polynomials, centers.n_clusters))
+        size = 0.0
+        for group, core in zip(self.groups, numbers, strict=True):
+            part = group.of(means)
+            slopes = core @ part
+            norms = np.einsum("gni,gni->gi", part, slopes)
+            slopes *= -2.0
+            slopes[:, 0] += norms  # T₀ is one where something is known, and zero elsewhere
+            group.of(coefficients)[:] = products_to_chebyshev(group.degree).T @ slopes
+            size += float(np.abs(norms).sum(axis=0).max())
+        tables = []
+        for level, core in zip(self.levels, levels, strict=True):
+            part = means[level.rows]
+            slopes = core @ part
+            norms = np.einsum("ni,ni->i", part, slopes)
+            tables.append(np.hstack([(norms - 2.0 * slopes).T, np.zeros((centers.n_clusters, 1))]).astype(self.dtype))
+            size += float(np.abs(norms).max())
+        return _Table(np.ascontiguousarray(coefficients.T.astype(self.dtype)), tuple(tables), size)
+
+    def distances(self, basis: _Basis, table: _Table) -> FloatArray:  # noqa: D102
+        found = table.coefficients @ basis.polynomials
+        for codes, values in zip(basis.codes, table.levels, strict=True):
+            found += values[:, codes]
+        return cleared(found, table.size)
+
+    def moments(self, basis: _Basis, weights: FloatArray) -> FloatArray:  # noqa: D102
+        found = np.empty((self.n_functions, len(weights)), dtype=self.dtype)
+        np.matmul(basis.polynomials, weights.T, out=found[: self.n_polynomials])
+        for codes, level in zip(basis.codes, self.levels, strict=True):
+            for k, row in enumerate(weights):
+                found[level.rows, k] = np.bincount(codes, row, level.n_levels + 1)[: level.n_levels]
+        return found
+
+    def centers(  # noqa: D102
+        self, moments: FloatArray, masses: FloatArray, overall: FloatArray | None
+    ) -> BlockCenters:
+        means = np.empty_like(moments)
+        of_columns = []
+        for group in self.groups:
+            part = products_to_chebyshev(group.degree) @ group.of(moments)
+            of_columns.append(part[:, 0])
+            group.of(means)[:] = part
+        for level in self.levels:
+            of_columns.append(moments[level.rows].sum(axis=0)[None])
+            means[level.rows] = moments[level.rows]
+        sizes = np.vstack(of_columns) if of_columns else np.zeros((0, len(masses)))
+        sizes = np.where(masses > 0, sizes, 0.0)
+        spread = np.repeat(sizes, self._widths, axis=0)
+        fill = 0.0 if overall is None else overall[:, None]
+        means = np.where(spread > 0, means / np.where(spread > 0, spread, 1.0), fill)
+        return BlockCenters(means, sizes, masses > 0)
+
+    @cached_property
+    def _widths(self) -> IntArray:
+        """Functions of every column, in the order of the functions."""
+        widths = [group.degree for group in self.groups for _ in group.positions]
+        return np.array(widths + [level.n_levels for level in self.levels], dtype=np.int64)
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """Columns of the blocks, in the order of the functions."""
+        numbers = [group.positions for group in self.groups]
+        return np.concatenate([*numbers, np.array([level.position for level in self.levels], dtype=np.int64)])
+
+    @cached_property
+    def _roots(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Rows L with B = LᵀL on differences of means: of groups (g, r, N), of levels (r, L)."""
+        numbers, levels = self._cores
+        pairs = [np.linalg.eigh(core[:, 1:, 1:]) for core in numbers]
+        level_pairs = []
+        for level, core in zip(self.levels, levels, strict=True):
+            centered = core - core @ level.shares[:, None]
+            centered = centered - level.shares @ centered
+            level_pairs.append(np.linalg.eigh(0.5 * (centered + centered.T)))
+        largest = max([float(values.max()) for values, _ in [*pairs, *level_pairs]])
+        cutoff = _RANK_TOL * largest
+        of_groups = []
+        for group, (values, vectors) in zip(self.groups, pairs, strict=True):
+            rank = max(int((values > cutoff).sum(axis=1).max()), 1)
+            weights = np.sqrt(np.maximum(values[:, -rank:], 0.0))
+            root = np.zeros((len(group.positions), rank, group.degree))
+            root[:, :, 1:] = np.swapaxes(vectors[:, :, -rank:] * weights[:, None, :], 1, 2)
+            of_groups.append(root)
+        of_levels = []
+        for values, vectors in level_pairs:
+            keep = values > cutoff
+            keep[-1] = True
+            of_levels.append((vectors[:, keep] * np.sqrt(np.maximum(values[keep], 0.0))).T)
+        return of_groups, of_levels
+
+    @cached_property
+    def _feature_roots(self) -> list[FloatArray]:
+        """The same for products of polynomials instead of Chebyshev polynomials."""
+        return [
+            root @ products_to_chebyshev(group.degree) for group, root in zip(self.groups, self._roots[0], strict=True)
+        ]
+
+    def coordinates(self, means: FloatArray) -> FloatArray:  # noqa: D102
+        numbers, levels = self._roots
+        parts = [
+            (root @ group.of(means)).reshape(-1, means.shape[1])
+            for group, root in zip(self.groups, numbers, strict=True)
+        ]
+        return np.vstack(
+            [*parts, *(root @ means[level.rows] for level, root in zip(self.levels, levels, strict=True))]
+        )
+
+    def features(self, basis: _Basis) -> FloatArray:  # noqa: D102
+        n_rows = basis.polynomials.shape[1] if self.groups else len(basis.codes[0])
+        parts = [
+            (root @ group.of(basis.polynomials)).reshape(-1, n_rows)
+            for group, root in zip(self.groups, self._feature_roots, strict=True)
+        ]
+        for codes, root in zip(basis.codes, self._roots[1], strict=True):
+            parts.append(np.hstack([root, np.zeros((len(root), 1))])[:, codes])
+        return np.vstack(parts)
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """Coordinates of every column, in the order of the functions."""
+        numbers, levels = self._roots
+        ranks = [root.shape[1] for group, root in zip(self.groups, numbers, strict=True) for _ in group.positions]
+        return np.array(ranks + [len(root) for root in levels], dtype=np.int64)
+
+    def known(self, basis: _Basis) -> FloatArray:
+        """One where something is known of a column, zero elsewhere, of shape (n_parts, n_rows)."""
+        parts = [group.of(basis.polynomials)[:, 0] for group in self.groups]
+        codes = [(codes < level.n_levels)[None] for codes, level in zip(basis.codes, self.levels, strict=True)]
+        return np.vstack([*parts, *codes]).astype(np.float64)
+
+    def column_squares(self, coordinates: FloatArray) -> FloatArray:  # noqa: D102
+        ends = np.concatenate([[0], np.cumsum(self.ranks)[:-1]])
+        found = np.zeros((len(self.types), coordinates.shape[1]))
+        found[self.positions] = np.add.reduceat(np.square(coordinates), ends, axis=0)
+        return found
+
+    def as_centers(self, centers: BlockCenters) -> Centers:  # noqa: D102
+        nodes, weights, bandwidths, norms = [], [], [], []
+        numbers, levels = self._cores
+        for group, core in zip(self.groups, numbers, strict=True):
+            part = group.of(centers.means)
+            grid, _ = chebyshev_grid(group.degree)
+            norms += list(np.einsum("gni,gnm,gmi->gi", part, core, part))
+            for k in range(len(group.positions)):
+                nodes.append(group.middle[k] + group.half[k] * grid)
+                weights.append(cosine_transform(group.degree).T @ part[k])
+                bandwidths.append(float(group.bandwidths[k]))
+        for level, core in zip(self.levels, levels, strict=True):
+            part = centers.means[level.rows]
+            nodes.append(np.arange(level.n_levels, dtype=np.float64))
+            weights.append(part)
+            bandwidths.append(level.bandwidth)
+            norms.append(np.einsum("ni,nm,mi->i", part, core, part))
+        theta = np.array(bandwidths)
+        if not self.levels and not self.incomplete and isinstance(self.kernel, AdditiveKernel):
+            return NodeCenters(
+                self.kernel, theta, self.positions, tuple(nodes), tuple(weights), np.array(norms).sum(axis=0)
+            )
+        columns = tuple(self.types[d] for d in self.positions.tolist())
+        return ColumnCenters(
+            self.kernel, columns, self.positions, theta, tuple(nodes), tuple(weights), np.array(norms)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PointMap(RowMap):
+    """Complete numbers as points: squared Euclidean distances after a linear map.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With short features: the linear one, or one along axes.
+    bandwidths : ndarray of shape (n_columns,)
+    axes : ndarray of shape (n_columns, r) or None
+        What rows divided by the bandwidths are multiplied by; None if by nothing.
+    origin : ndarray of shape (r,)
+        A point among the rows, from which distances are measured.
+    """
+
+    kernel: Kernel
+    bandwidths: FloatArray
+    axes: FloatArray | None
+    origin: FloatArray
+
+    @property
+    def n_functions(self) -> int:  # noqa: D102
+        return len(self.origin)
+
+    def prepared(self, values: FloatArray, workspace: dict[str, Any]) -> FloatArray:  # noqa: D102
+        scaled = values / self.bandwidths[:, None]
+        points: FloatArray = scaled if self.axes is None else self.axes.T @ scaled
+        points -= self.origin[:, None]
+        return points
+
+    def table(self, centers: BlockCenters) -> FloatArray:  # noqa: D102
+        return np.ascontiguousarray(centers.means.T)
+
+    def distances(self, basis: FloatArray, table: FloatArray) -> FloatArray:  # noqa: D102
+        return np.ascontiguousarray(squared_distances(np.ascontiguousarray(basis.T), table).T)
+
+    def moments(self, basis: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: D102
+        return basis @ weights.T
+
+    def centers(  # noqa: D102
+        self, moments: FloatArray, masses: FloatArray, overall: FloatArray | None
+    ) -> BlockCenters:
+        occupied = masses > 0
+        means = np.where(occupied, moments / np.where(occupied, masses, 1.0), 0.0)
+        return BlockCenters(means, np.where(occupied, masses, 0.0)[None], occupied)
+
+    def coordinates(self, means: FloatArray) -> FloatArray:  # noqa: D102
+        return means
+
+    def features(self, basis: FloatArray) -> FloatArray:  # noqa: D102
+        return basis
+
+    def column_squares(self, coordinates: FloatArray) -> FloatArray:  # noqa: D102
+        return np.square(coordinates)
+
+    def as_centers(self, centers: BlockCenters) -> Centers:  # noqa: D102
+        return FeatureCenters(self.kernel, self.bandwidths, self.origin, np.ascontiguousarray(centers.means.T))
+
+
+def cleared(distances: FloatArray, size: float) -> FloatArray:
+    """Squared distances without what is nothing but the rounding of their terms, and none negative."""
+    unit = RESOLUTION if distances.dtype == np.float64 else 2.0 * float(np.finfo(np.float32).eps)
+    smallest = float(distances.min(initial=np.inf))
+    if smallest <= unit * (size + float(distances.max(initial=0.0))):
+        floors = unit * (size + distances.max(axis=0))
+        distances[distances <= floors] = 0.0
+    return distances
+
+
+def numbers_only(n_columns: int) -> tuple[Column, ...]:
+    """The types of columns that are all numbers in standard units."""
+    return (Numeric(),) * n_columns

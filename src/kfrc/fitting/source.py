@@ -1,0 +1,429 @@
+"""A fit of rows that need not fit into memory: a first pass, a choice on a sample, and passes until the centers rest.
+
+Tables in memory with many rows take the same way, so that it does not matter where rows come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from kfrc._numerics import COLLAPSE_TOL
+from kfrc.blocks import Engine, Reader
+from kfrc.blocks.assessment import AssessingPass, Both, diagonal_floor
+from kfrc.blocks.descent import DescentState, FuzzyPass, PassSums, begin, descend_blocks
+from kfrc.blocks.memberships import BlockMemberships
+from kfrc.blocks.reader import Block, Coding
+from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, RowMap, numbers_only
+from kfrc.blocks.survey import SAMPLE_ROWS, ColumnPlan, Sample, Survey, SurveyPass, plan_columns, sample_threshold
+from kfrc.columns import Schema, values_of, weights_of
+from kfrc.contributions import cluster_contributions
+from kfrc.fitting.columns_of_source import SourceColumns, columns_of_source
+from kfrc.fitting.fit import fit_table
+from kfrc.fitting.result import KernelFit, TableCenters
+from kfrc.fitting.settings import Settings
+from kfrc.fitting.table import TableView
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.kernels import AdditiveKernel, Kernel, Profile
+from kfrc.kernels.linear import Linear
+from kfrc.kernels.oriented import Oriented
+from kfrc.relational import RelationalSolution, Start, Status
+from kfrc.sources import Source, SourceError
+from kfrc.typing import FloatArray, IntArray, Progress
+
+
+class Checkpoint(Protocol):
+    """Where a fit keeps what it has, to go on from there if the process dies."""
+
+    def load(self, stage: str) -> Any:
+        """What was kept of a stage; None if nothing was."""
+        ...
+
+    def save(self, stage: str, content: Any) -> None:
+        """Keep what a stage has found."""
+        ...
+
+
+class NoCheckpoint:
+    """Nothing is kept."""
+
+    def load(self, stage: str) -> Any:
+        """Return nothing."""
+        return None
+
+    def save(self, stage: str, content: Any) -> None:
+        """Keep nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class SourceFit:
+    """What a fit of a source found.
+
+    Attributes
+    ----------
+    result : KernelFit
+        Its ``solution`` has lazy memberships.
+    schema : Schema or None
+    memberships : BlockMemberships
+    uniformity : float
+    counts : ndarray of shape (n_clusters,)
+        Rows that prefer each cluster, weights counted.
+    sample : Sample
+        Rows that choice and report see.
+    view : TableView
+        The same in standard units.
+    """
+
+    result: KernelFit
+    schema: Schema | None
+    memberships: BlockMemberships
+    uniformity: float
+    counts: FloatArray
+    sample: Sample
+    view: TableView
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTable:
+    """A source, and what is said of its columns.
+
+    Attributes
+    ----------
+    source : Source
+    column_types : mapping or None
+    missing : {"partial", "level", "error"}
+    standardize : bool
+        Whether bandwidths are searched in standard deviations.
+    schema : Schema or None
+        Of a source whose rows are codes already.
+    """
+
+    source: Source
+    column_types: Mapping[Any, Any] | None = None
+    missing: str = "partial"
+    standardize: bool = True
+    schema: Schema | None = None
+
+
+def why_not_in_blocks(settings: Settings) -> str | None:
+    """Why rows cannot be passed over block by block with these settings; None if they can."""
+    if settings.returns_posterior:
+        return 'memberships="posterior" needs all rows at once: use memberships="fuzzy"'
+    grid = settings.tuning.grid
+    for kernel in grid.kernels:
+        if not isinstance(kernel, (AdditiveKernel, Linear)):
+            return f'the {kernel.label} kernel needs all rows at once: use kernel="sum" or kernel="linear"'
+    if settings.tuning.options.approximation not in ("auto", "low_rank"):
+        return "approximation must be left at its default, where rows are passed over in blocks"
+    if not isinstance(settings.descent.init, (str, Start)) or _given(settings.descent.init):
+        return "memberships to begin with cannot be given for all rows: init must be a name"
+    return None
+
+
+def _given(init: Any) -> bool:
+    return isinstance(init, Start) and init.keeps_numbering
+
+
+def fit_source(
+    table: SourceTable,
+    settings: Settings,
+    engine: Engine,
+    rng: np.random.Generator,
+    progress: Progress,
+    checkpoint: Checkpoint | None = None,
+) -> SourceFit:
+    """Cluster the rows of a source.
+
+    Parameters
+    ----------
+    table : SourceTable
+    settings : Settings
+    engine : Engine
+    rng : Generator
+    progress : callable
+        Called with a text after every unit of work.
+    checkpoint : Checkpoint, optional
+
+    Returns
+    -------
+    SourceFit
+
+    Raises
+    ------
+    SourceError
+        If rows cannot be read.
+    """
+    kept: Checkpoint = NoCheckpoint() if checkpoint is None else checkpoint
+    source = table.source
+    partition = engine.partition(source)
+    surveyed = kept.load("survey")
+    if surveyed is None:
+        plans = plan_columns(source, table.column_types, table.schema)
+        survey = engine.run_on_chunks(
+            SurveyPass(tuple(plans), sample_threshold(source.n_rows)),
+            Reader(source, Coding(), partition),
+            "first pass over the rows",
+        )
+        survey = replace(survey, sample=_varied(source, plans, survey))
+        kept.save("survey", (plans, survey))
+    else:
+        plans, survey = surveyed
+    progress("first pass")
+    columns = columns_of_source(
+        source.names,
+        plans,
+        survey,
+        settings,
+        missing=table.missing,
+        types=table.column_types,
+        schema=table.schema,
+        weighted=source.weight_name is not None,
+    )
+    view = columns.view(survey.sample, plans, standardize=table.standardize)
+    begun = kept.load("sample")
+    if begun is None:
+        begun = fit_table(view, settings, rng, progress)
+        kept.save("sample", begun)
+    sampled: KernelFit = begun
+    rows, reader = _rows_and_reader(source, columns, view, sampled, engine)
+    state = kept.load("passes")
+    if state is None:
+        centers = _centers_of_sample(rows, view, sampled)
+        state = begin(rows, centers, sampled.fuzzifier, settings.descent.max_iter)
+    state = descend_blocks(
+        engine,
+        reader,
+        rows,
+        state,
+        max_iter=settings.descent.max_iter,
+        tol=settings.descent.tol,
+        progress=progress,
+        keep=lambda state: kept.save("passes", state),
+    )
+    return _finished(engine, reader, rows, state, columns, view, survey, sampled, settings)
+
+
+def _varied(source: Source, plans: list[ColumnPlan], survey: Survey) -> Sample:
+    """The sample, with one row of each extreme of columns that vary in few rows only."""
+    sample = survey.sample.smallest(SAMPLE_ROWS)
+    extremes: set[int] = set()
+    for values, stats in zip(sample.columns, survey.columns, strict=True):
+        if values.dtype.kind == "f" and hasattr(stats, "low_row") and stats.varies:
+            known = values[~np.isnan(values)]
+            if len(known) == 0 or known.min() == known.max():
+                extremes |= {stats.low_row, stats.high_row}
+    for row in sorted(extremes - set(sample.rows.tolist())):
+        for chunk in source.chunks(row, row + 1):
+            sample = sample.joined(SurveyPass(tuple(plans), 2**64 - 1)(chunk, row).sample)
+    return sample
+
+
+def _rows_and_reader(
+    source: Source, columns: SourceColumns, view: TableView, sampled: KernelFit, engine: Engine
+) -> tuple[RowMap, Reader]:
+    """How rows meet centers, and who reads them: for the columns that the kernel sees."""
+    space, kernel = sampled.space, sampled.kernel
+    assert space is not None
+    assert kernel is not None
+    places = np.searchsorted(columns.positions, space.columns)
+    rows = row_map(kernel, columns, places, space.bandwidths, view)
+    reader = Reader(source, columns.coding(places), engine.partition(source))
+    return rows, reader.kept(engine.memory)
+
+
+def row_map(
+    kernel: Kernel, columns: SourceColumns, places: IntArray, bandwidths: FloatArray, view: TableView
+) -> RowMap:
+    """The map of rows for a kernel.
+
+    Raises
+    ------
+    SourceError
+        If the kernel needs all rows at once.
+    """
+    ranges, shares = columns.restricted(places)
+    if columns.types is None and isinstance(kernel, (Linear, Oriented)):
+        axes = kernel.axes if isinstance(kernel, Oriented) else None
+        points = kernel.factor(values_of(view.standardized)[:, places], bandwidths)
+        assert points is not None
+        return PointMap(kernel, bandwidths, axes, np.median(points, axis=0))
+    if not isinstance(kernel, Profile):
+        raise SourceError(f'the {kernel.label} kernel needs all rows at once: use kernel="sum"')
+    types = numbers_only(len(places)) if columns.types is None else tuple(columns.types[k] for k in places.tolist())
+    return ColumnMap.of(kernel, types, bandwidths, ranges, shares, incomplete=columns.incomplete)
+
+
+def _sample_values(view: TableView, sampled: KernelFit) -> FloatArray:
+    """Rows of the sample in standard units, of the columns that the kernel sees: (n_columns, n_rows)."""
+    assert sampled.space is not None
+    places = np.searchsorted(view.columns, sampled.space.columns)
+    return np.ascontiguousarray(values_of(view.standardized)[:, places].T)
+
+
+def _centers_of_sample(rows: RowMap, view: TableView, sampled: KernelFit) -> BlockCenters:
+    """The centers that the clustering of the sample ended with."""
+    weights = sampled.fuzzifier.value(sampled.solution.memberships).T
+    s = weights_of(view.standardized)
+    weights = np.vstack([weights, np.ones((1, weights.shape[1]))])
+    if s is not None:
+        weights = weights * s
+    basis = rows.prepared(_sample_values(view, sampled), {})
+    moments = rows.moments(basis, np.ascontiguousarray(weights)).astype(np.float64)
+    masses = weights.sum(axis=1)
+    overall = rows.centers(moments[:, -1:], masses[-1:], None).means[:, 0]
+    return rows.centers(moments[:, :-1], masses[:-1], overall)
+
+
+@dataclass(frozen=True, eq=False)
+class _LastPass:
+    """One more pass, and what is to be known of all rows at the end."""
+
+    fuzzy: FuzzyPass
+    assessing: AssessingPass
+
+    def __call__(self, block: Block) -> Both:
+        return Both(self.fuzzy(block), self.assessing(block))
+
+
+def _finished(
+    engine: Engine,
+    reader: Reader,
+    rows: RowMap,
+    state: DescentState,
+    columns: SourceColumns,
+    view: TableView,
+    survey: Survey,
+    sampled: KernelFit,
+    settings: Settings,
+) -> SourceFit:
+    """The last pass, and everything that follows from it."""
+    centers, rule = state.here.centers, state.here.rule
+    assert state.overall is not None
+    n_clusters = centers.n_clusters
+    assert sampled.space is not None
+    last = _LastPass(
+        FuzzyPass(rows, centers, rule),
+        AssessingPass(
+            rows,
+            centers,
+            rule,
+            state.overall,
+            _part_totals(rows, columns, survey, sampled.space.columns),
+            diagonal_floor(float(sampled.gram.mean(sampled.gram.centered_diagonal))),
+            _collapsed_row(rule, centers),
+        ),
+    )
+    both = engine.run(last, reader, "last pass over the rows")
+    sums, assessment = both.sums, both.assessment
+    status = state.status
+    if n_clusters > 1 and assessment.spread <= COLLAPSE_TOL:
+        status = Status.COLLAPSED
+    image = rows.centers(sums.moments[:, :-1], sums.masses, state.overall)
+    objective = sums.objective + rule.penalty_of(sums.sizes, sums.entropy)
+    order = assessment.order
+    centers, rule = centers.reordered(order), rule.reordered(order)
+    memberships = BlockMemberships(reader, rows, centers, rule)
+    contributions = _contributions(rows, image.reordered(order), view, sampled, memberships, status)
+    final = _objective_of_memberships(rows, last.fuzzy, sums, image, objective)
+    solution = RelationalSolution(
+        memberships=memberships,  # type: ignore[arg-type]
+        objective=final,
+        objective_path=np.array([*state.path, objective, final][-len(state.path) - 2 :]),
+        n_iter=state.n_passes,
+        status=status,
+        prototypes=np.empty((0, n_clusters)),
+        squared_norms=np.where(centers.occupied, 0.0, np.inf),
+        fuzzifier=rule,
+    )
+    result = replace(
+        sampled,
+        fuzzifier=rule,
+        eigenvalues=assessment.eigenvalues(n_clusters),
+        solution=solution,
+        centers=TableCenters(sampled.space, rows.as_centers(centers), centers.occupied),
+        contributions=contributions,
+        threshold=settings.tuning.options.threshold_for([rule], n_clusters),
+    )
+    coefficient = assessment.squares / assessment.total
+    uniformity = (1.0 - coefficient) / (1.0 - 1.0 / n_clusters) if n_clusters > 1 else 0.0
+    return SourceFit(
+        result,
+        columns.schema,
+        memberships,
+        float(np.clip(uniformity, 0.0, 1.0)),
+        assessment.counts[order],
+        survey.sample,
+        view,
+    )
+
+
+def _collapsed_row(rule: Fuzzifier, centers: BlockCenters) -> FloatArray:
+    sizes = centers.masses[0] / max(float(centers.masses[0].sum()), 1e-300)
+    return rule.collapsed_row(sizes[None])
+
+
+def _part_totals(rows: RowMap, columns: SourceColumns, survey: Survey, positions: IntArray) -> FloatArray:
+    """Weight of the rows in which each column is known, in the order of the functions."""
+    if not isinstance(rows, ColumnMap):
+        return np.array([survey.total])
+    blank = np.array([columns.n_blank[int(p)] for p in positions[rows.positions]])
+    return survey.total - blank
+
+
+def _objective_of_memberships(
+    rows: RowMap, fuzzy: FuzzyPass, sums: PassSums, image: BlockCenters, objective: float
+) -> float:
+    """J of the memberships with the centers that they define, from J with the centers that defined them."""
+    if fuzzy.rule.has_penalty:
+        return objective  # of a rule with scales: those of the centers
+    lengths = _mass_weighted_squares(rows, image.means - fuzzy.centers.means, image)
+    return objective - float(lengths.sum())
+
+
+def _mass_weighted_squares(rows: RowMap, step: FloatArray, centers: BlockCenters) -> FloatArray:
+    """Σ_d S_di ‖step_di‖², cluster by cluster."""
+    squares = rows.column_squares(rows.coordinates(step))
+    if isinstance(rows, ColumnMap):
+        return (squares[rows.positions] * centers.masses).sum(axis=0)
+    return squares.sum(axis=0) * centers.masses[0]
+
+
+def _contributions(
+    rows: RowMap,
+    image: BlockCenters,
+    view: TableView,
+    sampled: KernelFit,
+    memberships: BlockMemberships,
+    status: Status,
+) -> FloatArray:
+    """Shares of clusters and columns in what the memberships explain."""
+    space, kernel = sampled.space, sampled.kernel
+    assert space is not None
+    assert kernel is not None
+    n_clusters, n_columns = image.n_clusters, len(space.columns)
+    if status is Status.COLLAPSED or n_clusters == 1:
+        return space.spread(np.full((n_clusters, n_columns), 1.0 / (n_clusters * n_columns)))
+    if not kernel.sums_over_columns:
+        # The sum kernel stands in, on the sample.
+        places = np.searchsorted(view.columns, space.columns)
+        seen = view.restricted(places).standardized
+        U = memberships.of(np.ascontiguousarray(values_of(seen).T))
+        return space.spread(cluster_contributions(seen, kernel, space.bandwidths, U, sampled.fuzzifier))
+    masses = image.masses if isinstance(rows, ColumnMap) else np.tile(image.masses, (n_columns, 1))
+    positions = rows.positions if isinstance(rows, ColumnMap) else np.arange(n_columns)
+    if isinstance(rows, ColumnMap):
+        spread = np.repeat(masses, rows._widths, axis=0)
+    else:
+        spread = np.tile(image.masses, (rows.n_functions, 1))
+    totals = spread.sum(axis=1, keepdims=True)
+    common = (image.means * spread).sum(axis=1, keepdims=True) / np.where(totals > 0, totals, 1.0)
+    squares = rows.column_squares(rows.coordinates(image.means - common))
+    between = np.zeros((n_clusters, n_columns))
+    between[:, positions] = (squares[positions] * masses).T
+    explained = float(between.sum())
+    if not explained > 0:
+        return space.spread(np.full((n_clusters, n_columns), 1.0 / (n_clusters * n_columns)))
+    return space.spread(between / explained)

@@ -1,0 +1,93 @@
+"""Arrays as sources: in memory, or mapped from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from kfrc.sources.base import Chunk, Source, check_row_weights
+from kfrc.typing import ArrayLike, FloatArray
+
+
+class ArraySource(Source):
+    """Rows of an array of numbers; of a NumPy memmap only what is being looked at is in memory.
+
+    Parameters
+    ----------
+    X : ndarray or memmap of shape (n_rows, n_columns)
+        NaN where nothing is known.
+    names : sequence, optional
+        Of the columns; by default their positions.
+    weights : array-like of shape (n_rows,), optional
+        How many rows each row stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.sources import ArraySource
+    >>> source = ArraySource(np.arange(12.0).reshape(6, 2))
+    >>> source.shape, [len(chunk) for chunk in source.chunks(1, 4)]
+    ((6, 2), [3])
+    """
+
+    def __init__(self, X: Any, names: Sequence[Any] | None = None, weights: ArrayLike | None = None) -> None:
+        if getattr(X, "ndim", 0) != 2:
+            raise ValueError(f"X must be a table (2 dimensions), got {getattr(X, 'ndim', 0)} dimension(s)")
+        if X.dtype.kind not in "iufb":
+            raise ValueError(f"an ArraySource holds numbers, got {X.dtype}")
+        self.X = X
+        self.n_rows = len(X)
+        self.names = tuple(range(X.shape[1])) if names is None else tuple(names)
+        self.weights: FloatArray | None = None if weights is None else check_row_weights(weights, "weights")
+        self.weight_name = None if weights is None else "weights"
+        self._first = 0
+
+    @property
+    def in_memory(self) -> bool:  # noqa: D102
+        return not isinstance(self.X, np.memmap)
+
+    def chunks(self, start: int, stop: int) -> Iterator[Chunk]:  # noqa: D102
+        rows = slice(start - self._first, stop - self._first)
+        part = self.X[rows]
+        yield Chunk([part[:, j] for j in range(part.shape[1])], None if self.weights is None else self.weights[rows])
+
+    def pieces(self, start: int, stop: int) -> tuple[Any, ...] | None:  # noqa: D102
+        if not self.in_memory:
+            return None  # a file: every process maps it for itself
+        rows = slice(start, stop)
+        return self.X[rows], None if self.weights is None else self.weights[rows]
+
+    def without_rows(self) -> Source:  # noqa: D102
+        return ArraySource(self.X[:0], self.names) if self.in_memory else self
+
+    def reading(self, start: int, stop: int, pieces: Sequence[Any]) -> Source:  # noqa: D102
+        part = ArraySource(pieces[0], self.names, pieces[1])
+        part._first = start
+        return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        if isinstance(self.X, np.memmap):
+            array = self.X
+            state["X"] = _Mapped(array.filename, array.dtype, array.shape, array.offset, array.flags.f_contiguous)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state["X"], _Mapped):
+            state = {**state, "X": state["X"].open()}
+        self.__dict__.update(state)
+
+
+class _Mapped:
+    """What another process needs to map the same file."""
+
+    def __init__(self, filename: Any, dtype: Any, shape: Any, offset: int, by_columns: bool) -> None:
+        self.filename, self.dtype, self.shape, self.offset = filename, dtype, shape, offset
+        self.order = "F" if by_columns and shape[1] > 1 else "C"
+
+    def open(self) -> Any:
+        return np.memmap(
+            self.filename, dtype=self.dtype, mode="r", offset=self.offset, shape=self.shape, order=self.order
+        )
