@@ -118,7 +118,8 @@ class AssessingPass:
     def __call__(self, block: Block) -> Assessment:
         """Of the rows of a block."""
         rows = self.rows
-        table, workspace = rows.table(self.centers), {}  # type: tuple[Any, dict[str, Any]]
+        table = rows.table(self.centers)
+        workspace: dict[str, Any] = {}
         center = rows.coordinates(self.overall[:, None])
         inner: FloatArray | None = None
         squares = spread = total = 0.0

@@ -19,7 +19,7 @@ from kfrc.blocks.reader import Block, Reader
 from kfrc.blocks.row_maps import BlockCenters, RowMap
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import DESCENT_TOL, USUAL_MEMORY, Anderson, Status
-from kfrc.typing import FloatArray, Progress
+from kfrc.typing import FloatArray
 
 _SINGLE_UNTIL = 1e-4
 """Steps of the centers, relative to the distances of rows to them, down to which single precision sees them well."""
@@ -103,7 +103,8 @@ class FuzzyPass:
         masses, sizes, scatters = np.zeros(n_clusters), np.zeros(n_clusters), np.zeros(n_clusters)
         objective = entropy = total = 0.0
         dearest: tuple[float, int, FloatArray] = (-np.inf, -1, np.empty(0))
-        table, workspace = rows.table(self.centers), {}  # type: tuple[Any, dict[str, Any]]
+        table = rows.table(self.centers)
+        workspace: dict[str, Any] = {}
         for part in sub_blocks(block.n_rows, rows.sub_block_rows):
             values = block.values[:, part]
             basis = rows.prepared(values, workspace)
@@ -201,7 +202,6 @@ def descend_blocks(
     *,
     max_iter: int,
     tol: float,
-    progress: Progress | None = None,
     keep: Callable[[DescentState], None] | None = None,
 ) -> DescentState:
     """Passes over all rows until the centers rest.
@@ -218,8 +218,6 @@ def descend_blocks(
         Largest number of passes.
     tol : float
         See ``_STEP_PER_MEMBERSHIP``.
-    progress : callable, optional
-        Called with a text after every pass.
     keep : callable, optional
         Called with the state after every pass, to go on from there if the process dies.
 
@@ -231,8 +229,6 @@ def descend_blocks(
     state = start
     while not state.finished:
         state = _after_pass(engine, reader, rows, state, max_iter, tol)
-        if progress is not None:
-            progress(f"pass {state.n_passes}")
         if keep is not None:
             keep(state)
     return state

@@ -110,6 +110,10 @@ class Engine(ABC):
         """Results of every block, task by task in order."""
         yield from self._results(_Collect(function), reader, doing)
 
+    def each_chunk(self, function: Callable[[Chunk, int], Any], reader: Reader, doing: str) -> Iterator[list[Any]]:
+        """The same for a function of raw chunks, each a block, and of their first row."""
+        yield from self._results(_CollectChunks(function), reader, doing)
+
     def _total(self, task: Callable[[Reader, range], S], reader: Reader, doing: str) -> S:
         return tree_sum(self._results(task, reader, doing))
 
@@ -121,7 +125,7 @@ class Engine(ABC):
 class _MapBlocks:
     """A task: the blocks of a range, mapped and added up."""
 
-    def __init__(self, function: Callable[[Block], Any]) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
     def __call__(self, reader: Reader, blocks: range) -> Any:
@@ -137,6 +141,12 @@ class _MapChunks(_MapBlocks):
 class _Collect(_MapBlocks):
     def __call__(self, reader: Reader, blocks: range) -> Any:
         return [self.function(block) for block in reader.blocks(blocks)]
+
+
+class _CollectChunks(_MapBlocks):
+    def __call__(self, reader: Reader, blocks: range) -> Any:
+        start, stop = reader.partition.rows(blocks)
+        return [self.function(chunk, first) for chunk, first in BlockChunks(reader.source, start, stop)]
 
 
 class LocalEngine(Engine):
@@ -158,11 +168,11 @@ class LocalEngine(Engine):
         return self._n_threads
 
     def _results(self, task: Callable[[Reader, range], Any], reader: Reader, doing: str) -> Iterator[Any]:
-        tasks = reader.partition.tasks
+        tasks, told = reader.partition.tasks, _PassTold(doing, reader)
         with one_thread():
             if self.n_workers == 1 or len(tasks) == 1:
                 for k, blocks in enumerate(tasks):
-                    activity.step(doing, *_rows_done(reader, k))
+                    told.step(k)
                     yield task(reader, blocks)
                 return
             with ThreadPoolExecutor(self.n_workers, thread_name_prefix="kfrc") as pool:
@@ -173,7 +183,7 @@ class LocalEngine(Engine):
                     for k in range(len(tasks)):
                         while not futures[k].done():
                             wait([futures[k]], timeout=activity.INTERVAL, return_when=FIRST_COMPLETED)
-                            activity.step(doing, *_rows_done(reader, k))
+                            told.step(k)
                         result = futures[k].result()
                         futures[k] = Future()
                         if k + ahead < len(tasks):
@@ -184,9 +194,28 @@ class LocalEngine(Engine):
                         future.cancel()
 
 
-def _rows_done(reader: Reader, n_tasks: int) -> tuple[int, int]:
-    partition = reader.partition
-    return min(n_tasks * partition.task_blocks * BLOCK_ROWS, partition.n_rows), partition.n_rows
+class _PassTold:
+    """Tells how far a pass is, and how long it goes on."""
+
+    def __init__(self, doing: str, reader: Reader) -> None:
+        self._doing, self._partition = doing, reader.partition
+        self._began = time.monotonic()
+
+    def step(self, n_tasks: int) -> None:
+        """So many tasks are finished."""
+        n_rows, first = self._partition.n_rows, self._partition.first_block * BLOCK_ROWS
+        done = min(first + n_tasks * self._partition.task_blocks * BLOCK_ROWS, n_rows)
+        left = ""
+        if n_tasks:
+            seconds = (time.monotonic() - self._began) * (n_rows - done) / (done - first)
+            left = f", {_duration(seconds)} left"
+        activity.step(f"{self._doing}{left}", done, n_rows)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 class ClusterEngine(Engine):
@@ -210,7 +239,7 @@ class ClusterEngine(Engine):
 
     def _results(self, task: Callable[[Reader, range], Any], reader: Reader, doing: str) -> Iterator[Any]:
         distributed = import_module("distributed")
-        tasks = reader.partition.tasks
+        tasks, told = reader.partition.tasks, _PassTold(doing, reader)
         run = secrets.token_hex(4)  # never the result of an earlier pass that the cluster may still hold
         futures = [
             self.client.submit(
@@ -231,7 +260,7 @@ class ClusterEngine(Engine):
                 began = time.monotonic()
                 while not future.done():
                     _pause(distributed, future)
-                    activity.step(doing, *_rows_done(reader, k))
+                    told.step(k)
                     if not self.client.nthreads() and time.monotonic() - began > CONNECT_TIMEOUT:
                         activity.step("waiting for workers of the cluster")
                 result = _result(distributed, future)
@@ -277,7 +306,9 @@ def _result(distributed: Any, future: Any) -> Any:
         raise WorkerError("lost the connection to the Dask scheduler in the middle of a pass") from error
 
 
-def _run_remotely(task: Callable[[Reader, range], Any], reader: Reader, blocks: range, version: str, *pieces: Any) -> Any:
+def _run_remotely(
+    task: Callable[[Reader, range], Any], reader: Reader, blocks: range, version: str, *pieces: Any
+) -> Any:
     # For good, not for the task: other threads of the worker must not see the limit lifted while they compute.
     threadpool_limits(limits=1)
     if version != _version():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,40 +14,42 @@ import numpy as np
 
 from kfrc.blocks.descent import occupied_only
 from kfrc.blocks.engine import Engine, LocalEngine
-from kfrc.blocks.partition import BLOCK_ROWS, sub_blocks
-from kfrc.blocks.reader import Block, Reader
+from kfrc.blocks.partition import BLOCK_ROWS, Partition, sub_blocks
+from kfrc.blocks.reader import Block, Coding, Reader
 from kfrc.blocks.row_maps import BlockCenters, RowMap
 from kfrc.fuzzifiers import Fuzzifier
+from kfrc.sources import Chunk, Source
 from kfrc.typing import FloatArray, IntArray
 
 _PART_ROWS = 1 << 22
 """Rows of one file of memberships."""
 
+FINISHED = "_SUCCESS"
+"""Name of the empty file that stands in a folder of memberships when all of them are there."""
 
-@dataclass(frozen=True, eq=False)
-class BlockMemberships:
-    """Memberships of all rows of a fit, of shape (n_rows, n_clusters), none of which is kept.
+
+class LazyMemberships(ABC):
+    """Memberships of all rows of a source, of shape (n_rows, n_clusters), none of which is kept.
 
     ``head(n)`` are those of the first rows, ``blocks()`` all of them in order, ``write_parquet(folder)`` writes them to
     files, and ``numpy.asarray`` makes an array, if it fits into memory.
-
-    Attributes
-    ----------
-    reader : Reader
-    rows : RowMap
-    centers : BlockCenters
-    rule : Fuzzifier
     """
 
-    reader: Reader
-    rows: RowMap
-    centers: BlockCenters
-    rule: Fuzzifier
+    n_clusters: int
+
+    @property
+    @abstractmethod
+    def reader(self) -> Reader:
+        """Reads the rows."""
+
+    @abstractmethod
+    def _made(self, engine: Engine, reader: Reader) -> Iterator[list[tuple[int, FloatArray]]]:
+        """First row and memberships of every block of a reader, task by task."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and clusters."""
-        return self.reader.partition.n_rows, self.centers.n_clusters
+        return self.reader.partition.n_rows, self.n_clusters
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -54,34 +58,28 @@ class BlockMemberships:
         n_rows, n_clusters = self.shape
         return f"<memberships of {n_rows} rows in {n_clusters} clusters: head(n), blocks(), write_parquet(folder)>"
 
-    def of(self, values: FloatArray) -> FloatArray:
-        """Memberships of rows in standard units, values of shape (n_columns, n_rows)."""
-        U = np.empty((values.shape[1], self.centers.n_clusters))
-        table, workspace = self.rows.table(self.centers), {}  # type: tuple[Any, dict[str, Any]]
-        for part in sub_blocks(values.shape[1], self.rows.sub_block_rows):
-            basis = self.rows.prepared(values[:, part], workspace)
-            distances = occupied_only(self.rows.distances(basis, table), self.centers)
-            U[part] = self.rule.sample_memberships(distances).T
-            if self.rule.has_penalty:  # a rule with sizes would give them to a row of which nothing is known
-                U[part][np.isnan(values[:, part]).all(axis=0)] = 1.0 / self.centers.n_clusters
-        return U
+    def blocks(self, engine: Engine | None = None, first_block: int = 0) -> Iterator[tuple[int, FloatArray]]:
+        """First row and memberships of every block, in order.
 
-    def blocks(self, engine: Engine | None = None) -> Iterator[tuple[int, FloatArray]]:
-        """First row and memberships of every block, in order."""
-        made = (engine or LocalEngine()).each(self._first_and_memberships, self.reader, "writing memberships")
-        for task in made:
+        Parameters
+        ----------
+        engine : Engine, optional
+            Who computes them; by default threads of this process.
+        first_block : int, default=0
+            Where to begin.
+        """
+        reader = self.reader.beginning_at(first_block)
+        for task in self._made(engine or LocalEngine(), reader):
             yield from task
-
-    def _first_and_memberships(self, block: Block) -> tuple[int, FloatArray]:
-        return block.first, self.of(block.values)
 
     def head(self, n: int = 5) -> FloatArray:
         """Memberships of the first rows."""
-        n = min(n, len(self))
-        parts = []
-        for block in self.reader.blocks(range(-(-n // BLOCK_ROWS))):
-            parts.append(self.of(block.values[:, : n - block.first]))
-        return np.vstack(parts)
+        found: list[FloatArray] = []
+        for first, U in self.blocks(LocalEngine(1)):
+            found.append(U[: max(n - first, 0)])
+            if first + len(U) >= n:
+                break
+        return np.vstack(found)
 
     def labels(self) -> IntArray:
         """The cluster of largest membership of every row."""
@@ -94,7 +92,12 @@ class BlockMemberships:
         return U if dtype is None else U.astype(dtype)
 
     def write_parquet(
-        self, folder: str | Path, *, names: Sequence[str] = (), engine: Engine | None = None, resume: bool = False
+        self,
+        folder: str | Path,
+        *,
+        names: Sequence[str] = (),
+        engine: Engine | None = None,
+        resume: bool = False,
     ) -> list[Path]:
         """Write memberships to Parquet files of some million rows each.
 
@@ -110,61 +113,68 @@ class BlockMemberships:
         engine : Engine, optional
             Who computes them; by default threads of this process.
         resume : bool, default=False
-            Whether files that are there already are complete, and kept.
+            Whether files that are there already are of these memberships, and are kept.
 
         Returns
         -------
         list of Path
             The files.
+
+        Raises
+        ------
+        OSError
+            If the disk is full, or nobody may write there.
         """
+        target = Path(folder)
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            (target / FINISHED).unlink(missing_ok=True)
+            if not resume:
+                for old in target.glob("part-*.parquet"):
+                    old.unlink()
+            self._write_parts(target, list(names), engine)
+            (target / FINISHED).touch()
+        except OSError as error:
+            raise OSError(
+                f"memberships could not be written to {target}: {error.strerror or error}; the files named part-… are "
+                "complete, others are missing"
+            ) from error
+        finally:
+            with suppress(OSError):
+                for partial in target.glob("*.partial"):
+                    partial.unlink()
+        return sorted(target.glob("part-*.parquet"))
+
+    def _write_parts(self, target: Path, names: list[str], engine: Engine | None) -> None:
         import pyarrow.parquet as pq
 
-        target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
-        done, finished = target / "_SUCCESS", []
-        done.unlink(missing_ok=True)
-        task_rows = self.reader.partition.task_blocks * BLOCK_ROWS
-        part_rows = max(_PART_ROWS // task_rows, 1) * task_rows
-        writer, path, partial = None, target, target
-        skipped = _complete_rows(target, part_rows, len(self)) if resume else 0
+        part_blocks = _PART_ROWS // BLOCK_ROWS
+        n_done = 0
+        while (target / _part_name(n_done)).exists():
+            n_done += 1
+        if n_done * part_blocks >= self.reader.partition.n_blocks:
+            return
+        writer: Any = None
+        partial = path = target
         try:
-            for first, U in self._blocks_from(skipped, engine):
-                if first % part_rows == 0:
-                    path = target / f"part-{first // part_rows:05d}.parquet"
-                    partial = path.with_suffix(".partial")
+            for first, U in self.blocks(engine, n_done * part_blocks):
+                index = first // BLOCK_ROWS
                 table = self._table(first, U, names)
-                if writer is None:
+                if index % part_blocks == 0:
+                    path = target / _part_name(index // part_blocks)
+                    partial = path.with_suffix(".partial")
                     writer = pq.ParquetWriter(partial, table.schema)
                 writer.write_table(table)
-                if (first + len(U)) % part_rows == 0 or first + len(U) == len(self):
+                if (index + 1) % part_blocks == 0 or first + len(U) == len(self):
                     writer.close()
                     writer = None
                     os.replace(partial, path)
-        except OSError as error:
-            raise OSError(
-                f"memberships could not be written to {target}: {error.strerror or error}; files that are named "
-                "part-….parquet are complete, the rest is missing"
-            ) from error
         finally:
             if writer is not None:
-                _close_quietly(writer)
-            partial_files = list(target.glob("*.partial"))
-            for file in partial_files:
-                file.unlink(missing_ok=True)
-        finished = sorted(target.glob("part-*.parquet"))
-        done.touch()
-        return finished
+                with suppress(Exception):  # the error that is on its way says more
+                    writer.close()
 
-    def _blocks_from(self, first_row: int, engine: Engine | None) -> Iterator[tuple[int, FloatArray]]:
-        if first_row == 0:
-            yield from self.blocks(engine)
-            return
-        partition = self.reader.partition
-        for blocks in partition.tasks:
-            if partition.rows(blocks)[0] >= first_row:
-                yield from (self._first_and_memberships(block) for block in self.reader.blocks(blocks))
-
-    def _table(self, first: int, U: FloatArray, names: Sequence[str]) -> Any:
+    def _table(self, first: int, U: FloatArray, names: list[str]) -> Any:
         import pyarrow as pa
 
         columns: dict[str, Any] = {}
@@ -176,16 +186,155 @@ class BlockMemberships:
         return pa.table(columns)
 
 
-def _complete_rows(folder: Path, part_rows: int, n_rows: int) -> int:
-    """Rows whose files are there, one after the other."""
-    n_files = 0
-    while (folder / f"part-{n_files:05d}.parquet").exists():
-        n_files += 1
-    return min(n_files * part_rows, n_rows)
+def _part_name(index: int) -> str:
+    return f"part-{index:05d}.parquet"
 
 
-def _close_quietly(writer: Any) -> None:
-    try:
-        writer.close()
-    except Exception:
-        return  # the error that is on its way says more
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockMemberships(LazyMemberships):
+    """Memberships of the rows of a fit, from its centers.
+
+    Attributes
+    ----------
+    fitted : Reader
+        Blocks in standard units.
+    rows : RowMap
+    centers : BlockCenters
+    rule : Fuzzifier
+    """
+
+    fitted: Reader
+    rows: RowMap
+    centers: BlockCenters
+    rule: Fuzzifier
+
+    @property
+    def reader(self) -> Reader:  # noqa: D102
+        return self.fitted
+
+    @property
+    def n_clusters(self) -> int:  # type: ignore[override]
+        """Number of clusters."""
+        return self.centers.n_clusters
+
+    def of(self, values: FloatArray) -> FloatArray:
+        """Memberships of rows in standard units, values of shape (n_columns, n_rows)."""
+        U = np.empty((values.shape[1], self.n_clusters))
+        table = self.rows.table(self.centers)
+        workspace: dict[str, Any] = {}
+        for part in sub_blocks(values.shape[1], self.rows.sub_block_rows):
+            basis = self.rows.prepared(values[:, part], workspace)
+            distances = occupied_only(self.rows.distances(basis, table), self.centers)
+            U[part] = self.rule.sample_memberships(distances).T
+            if self.rule.has_penalty:  # a rule with sizes would give them to a row of which nothing is known
+                U[part][np.isnan(values[:, part]).all(axis=0)] = 1.0 / self.n_clusters
+        return U
+
+    def of_block(self, block: Block) -> tuple[int, FloatArray]:
+        """First row of a block, and the memberships of its rows."""
+        return block.first, self.of(block.values)
+
+    def _made(self, engine: Engine, reader: Reader) -> Iterator[list[tuple[int, FloatArray]]]:
+        return engine.each(_OfBlock(self.rows, self.centers, self.rule), reader, "computing memberships")
+
+
+@dataclass(frozen=True, eq=False)
+class _OfBlock:
+    """The map of a pass that makes memberships, without the reader."""
+
+    rows: RowMap
+    centers: BlockCenters
+    rule: Fuzzifier
+
+    def __call__(self, block: Block) -> tuple[int, FloatArray]:
+        memberships = BlockMemberships(None, self.rows, self.centers, self.rule)  # type: ignore[arg-type]
+        return memberships.of_block(block)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictedMemberships(LazyMemberships):
+    """Memberships of rows that were not fitted.
+
+    Attributes
+    ----------
+    source : Source
+    n_clusters : int
+    predict : callable
+        Memberships of a chunk of rows.
+    partition : Partition
+    """
+
+    source: Source
+    n_clusters: int
+    predict: Callable[[Chunk], FloatArray]
+    partition: Partition | None = None
+
+    @property
+    def reader(self) -> Reader:  # noqa: D102
+        return Reader(self.source, Coding(), self.partition or Partition(self.source.n_rows))
+
+    def _made(self, engine: Engine, reader: Reader) -> Iterator[list[tuple[int, FloatArray]]]:
+        return engine.each_chunk(_OfChunk(self.predict), reader, "computing memberships")
+
+
+@dataclass(frozen=True, eq=False)
+class _OfChunk:
+    predict: Callable[[Chunk], FloatArray]
+
+    def __call__(self, chunk: Chunk, first: int) -> tuple[int, FloatArray]:
+        return first, self.predict(chunk)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredMemberships(LazyMemberships):
+    """Memberships of a source so small that it was fitted in memory.
+
+    Attributes
+    ----------
+    source : Source
+    U : ndarray of shape (n_rows, n_clusters)
+    """
+
+    source: Source
+    U: FloatArray
+
+    @property
+    def n_clusters(self) -> int:  # type: ignore[override]
+        """Number of clusters."""
+        return self.U.shape[1]
+
+    @property
+    def reader(self) -> Reader:  # noqa: D102
+        return Reader(self.source, Coding(), Partition(len(self.U)))
+
+    def _made(self, engine: Engine, reader: Reader) -> Iterator[list[tuple[int, FloatArray]]]:
+        for blocks in reader.partition.tasks:
+            for index in blocks:
+                rows = slice(index * BLOCK_ROWS, (index + 1) * BLOCK_ROWS)
+                yield [(rows.start, self.U[rows])]
+
+
+class LazyLabels:
+    """The cluster of largest membership of every row, made when it is asked for: ``numpy.asarray(labels_)``."""
+
+    def __init__(self, memberships: LazyMemberships) -> None:
+        self._memberships = memberships
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of rows."""
+        return (len(self._memberships),)
+
+    def __len__(self) -> int:
+        return len(self._memberships)
+
+    def __repr__(self) -> str:
+        return f"<labels of {len(self)} rows: head(n), numpy.asarray(labels)>"
+
+    def head(self, n: int = 5) -> IntArray:
+        """Labels of the first rows."""
+        return self._memberships.head(n).argmax(axis=1)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> IntArray:
+        labels = self._memberships.labels()
+        return labels if dtype is None else labels.astype(dtype)

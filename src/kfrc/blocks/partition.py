@@ -65,10 +65,13 @@ class Partition:
     n_rows : int
     task_blocks : int
         Blocks of a task, a power of two.
+    first_block : int
+        Where tasks begin.
     """
 
     n_rows: int
     task_blocks: int = 4
+    first_block: int = 0
 
     @property
     def n_blocks(self) -> int:
@@ -80,7 +83,7 @@ class Partition:
         """Blocks of every task."""
         return [
             range(first, min(first + self.task_blocks, self.n_blocks))
-            for first in range(0, self.n_blocks, self.task_blocks)
+            for first in range(self.first_block, self.n_blocks, self.task_blocks)
         ]
 
     def rows(self, blocks: range) -> tuple[int, int]:

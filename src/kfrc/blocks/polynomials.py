@@ -60,4 +60,4 @@ def products_to_chebyshev(degree: int) -> FloatArray:
         a, high = j % WIDTH, j - j % WIDTH
         P[j, high + a] += 0.5
         P[j, abs(high - a)] += 0.5
-    return np.linalg.inv(P)
+    return np.linalg.inv(P).astype(np.float64)

@@ -162,16 +162,14 @@ class Reader:
         if first != stop:
             raise _short(self.source, stop - first - filled)
 
-    def raw(self, start: int, stop: int) -> FloatArray:
-        """Some rows before they are standardized, of shape (n_columns, n_rows): of tests and of few rows only."""
-        parts = [np.vstack([as_numbers(c) for c in chunk.columns]) for chunk in self.source.chunks(start, stop)]
-        return np.hstack(parts)
+    def beginning_at(self, first_block: int) -> Reader:
+        """The same reader, whose tasks begin at a block."""
+        return replace(self, partition=replace(self.partition, first_block=first_block)) if first_block else self
 
     def reading(self, blocks: range, pieces: Any) -> Reader:
         """The reader of blocks whose pieces have arrived."""
         start, stop = self.partition.rows(blocks)
         return replace(self, source=self.source.reading(start, stop, pieces))
-
 
     def kept(self, memory: int) -> Reader:
         """A reader that keeps the blocks it has made, if all of them fit into half of the memory."""

@@ -436,13 +436,13 @@ class ColumnMap(RowMap):
             means[level.rows] = moments[level.rows]
         sizes = np.vstack(of_columns) if of_columns else np.zeros((0, len(masses)))
         sizes = np.where(masses > 0, sizes, 0.0)
-        spread = np.repeat(sizes, self._widths, axis=0)
+        spread = np.repeat(sizes, self.widths, axis=0)
         fill = 0.0 if overall is None else overall[:, None]
         means = np.where(spread > 0, means / np.where(spread > 0, spread, 1.0), fill)
         return BlockCenters(means, sizes, masses > 0)
 
     @cached_property
-    def _widths(self) -> IntArray:
+    def widths(self) -> IntArray:
         """Functions of every column, in the order of the functions."""
         widths = [group.degree for group in self.groups for _ in group.positions]
         return np.array(widths + [level.n_levels for level in self.levels], dtype=np.int64)
@@ -492,9 +492,7 @@ class ColumnMap(RowMap):
             (root @ group.of(means)).reshape(-1, means.shape[1])
             for group, root in zip(self.groups, numbers, strict=True)
         ]
-        return np.vstack(
-            [*parts, *(root @ means[level.rows] for level, root in zip(self.levels, levels, strict=True))]
-        )
+        return np.vstack([*parts, *(root @ means[level.rows] for level, root in zip(self.levels, levels, strict=True))])
 
     def features(self, basis: _Basis) -> FloatArray:  # noqa: D102
         n_rows = basis.polynomials.shape[1] if self.groups else len(basis.codes[0])
@@ -548,9 +546,7 @@ class ColumnMap(RowMap):
                 self.kernel, theta, self.positions, tuple(nodes), tuple(weights), np.array(norms).sum(axis=0)
             )
         columns = tuple(self.types[d] for d in self.positions.tolist())
-        return ColumnCenters(
-            self.kernel, columns, self.positions, theta, tuple(nodes), tuple(weights), np.array(norms)
-        )
+        return ColumnCenters(self.kernel, columns, self.positions, theta, tuple(nodes), tuple(weights), np.array(norms))
 
 
 @dataclass(frozen=True, eq=False)

@@ -361,9 +361,7 @@ def _pilot(source: Source) -> list[RawColumn]:
     """A few rows spread over the source, as raw columns."""
     starts = np.unique(np.linspace(0, max(source.n_rows - _PILOT_ROWS, 0), _PILOT_PLACES).astype(np.int64))
     chunks = [
-        chunk
-        for start in starts.tolist()
-        for chunk in source.chunks(start, min(start + _PILOT_ROWS, source.n_rows))
+        chunk for start in starts.tolist() for chunk in source.chunks(start, min(start + _PILOT_ROWS, source.n_rows))
     ]
     columns = []
     for j, title in enumerate(source.names):

@@ -24,14 +24,17 @@ from kfrc._validation import (
     check_unmasked,
     find_varying_columns,
 )
+from kfrc.blocks import LazyLabels, LazyMemberships, PredictedMemberships
 from kfrc.clusterers._fit_tasks import FitTasks
 from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, times
+from kfrc.clusterers._sources import PredictChunk
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
 from kfrc.relational import RelationalSolution, Status
+from kfrc.sources import as_source
 from kfrc.typing import ArrayLike, FloatArray, IntArray, Progress
 
 
@@ -77,8 +80,8 @@ class FuzzyClusterer(
 
     n_clusters: Any
     max_iter: int
-    memberships_: FloatArray
-    labels_: IntArray
+    memberships_: Any
+    labels_: Any
     fuzzifier_: Fuzzifier
 
     _minimizes_relation: ClassVar[bool] = True
@@ -117,28 +120,31 @@ class FuzzyClusterer(
         return PointSpace(self._rows(X), weights)
 
     @limiting_threads
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
+    def predict_proba(self, X: ArrayLike) -> Any:
         """Memberships of new rows, given the fitted centers.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
+        X : array-like of shape (n_rows, n_features), or a source of rows that need not fit into memory
 
         Returns
         -------
-        U : ndarray of shape (n_rows, n_clusters)
+        U : ndarray of shape (n_rows, n_clusters), or LazyMemberships of a source
             For the rows that were fitted these are ``memberships_``, if ``status_`` is ``"converged"``: to 10⁻¹⁰ on
             ordinary tables, and to 10⁻⁶ where values are far apart or rows coincide with centers (10⁻⁵ from
             m = 30 on). A fit that was stopped earlier (``"max_iter"``, with a warning) may differ by more.
         """
         check_is_fitted(self)
+        source = as_source(X)
+        if source is not None:
+            return PredictedMemberships(source, self._n_features_out, PredictChunk(self, source.names))
         return self._memberships_of(X)
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
         """Memberships of rows X; their squared distances to the centers are given if they are known already."""
         return self.fuzzifier_.memberships(self._center_distances(X) if distances is None else distances)
 
-    def predict(self, X: ArrayLike) -> IntArray:
+    def predict(self, X: ArrayLike) -> Any:
         """Cluster of largest membership for new rows.
 
         Parameters
@@ -147,9 +153,10 @@ class FuzzyClusterer(
 
         Returns
         -------
-        labels : ndarray of shape (n_rows,)
+        labels : ndarray of shape (n_rows,), or LazyLabels of a source
         """
-        return self.predict_proba(X).argmax(axis=1)
+        U = self.predict_proba(X)
+        return LazyLabels(U) if isinstance(U, LazyMemberships) else U.argmax(axis=1)
 
     @limiting_threads
     def transform(self, X: ArrayLike) -> FloatArray:
@@ -300,20 +307,31 @@ class FuzzyClusterer(
         """
         U = solution.memberships
         weights = None if rows is None else rows.weights
-        self.uniformity_ = uniformity_index(U, sample_weight=weights) if U.shape[1] > 1 else 0.0
-        self.fuzzifier_ = fuzzifier
+        self._store_run(solution, fuzzifier, uniformity_index(U, sample_weight=weights) if U.shape[1] > 1 else 0.0)
         if rows is not None:
             U = rows.expand(U)
             if len(rows.absent) and of_absent is not None:
                 U[rows.absent] = of_absent(rows.absent)
         self.memberships_ = U
         self.labels_ = U.argmax(axis=1)
+
+    def _store_lazy(self, memberships: LazyMemberships) -> None:
+        """Set memberships of a source, which are made when they are asked for."""
+        self.memberships_ = memberships
+        self.labels_ = LazyLabels(memberships)
+
+    def _store_run(self, solution: RelationalSolution, fuzzifier: Fuzzifier, uniformity: float) -> None:
+        """Set how a run ended."""
+        self.uniformity_ = uniformity
+        self.fuzzifier_ = fuzzifier
         self.objective_ = solution.objective
         self.objective_path_ = solution.objective_path
         self.n_iter_ = solution.n_iter
         self.status_ = str(solution.status)
 
-    def _warn_about(self, solution: RelationalSolution, fuzzifier: Fuzzifier, leading_eigenvalue: Any) -> None:
+    def _warn_about(
+        self, solution: RelationalSolution, fuzzifier: Fuzzifier, leading_eigenvalue: Any, stacklevel: int = 4
+    ) -> None:
         """Say what a user must know of how the run ended; ``leading_eigenvalue`` is called only on collapse.
 
         Called from ``fit``, which scikit-learn's callback decorator wraps: hence the stack levels.
@@ -322,7 +340,7 @@ class FuzzyClusterer(
             warnings.warn(
                 _collapse_message(fuzzifier, solution.memberships.shape[1], leading_eigenvalue()),
                 UniformCollapseWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
         elif solution.status is Status.MAX_ITER:
             stopped = f"max_iter = {solution.n_iter}" if solution.n_iter >= self.max_iter else f"{solution.n_iter}"
@@ -335,14 +353,14 @@ class FuzzyClusterer(
             warnings.warn(
                 f"the memberships or centers still moved after {stopped} iterations: {cause}",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
         if solution.negative_distances:
             warnings.warn(
                 "the dissimilarities are not squared distances of any Euclidean space: some samples had a negative "
                 "distance to a center, which was taken as zero. Square plain distances first, or embed them",
                 NonEuclideanWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
 
 

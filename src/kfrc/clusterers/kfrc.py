@@ -14,16 +14,21 @@ from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
 from kfrc._validation import check_memberships
 from kfrc.bandwidth import BandwidthResult, Optimizer
+from kfrc.blocks import SAMPLE_ROWS, StoredMemberships, engine_for
+from kfrc.clusterers._kernel_sources import fit_kernel_of_many_rows, fit_kernel_of_source
 from kfrc.clusterers._row_spaces import KernelSpaceOf, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, merge_rows
+from kfrc.clusterers._sources import refuse_weights, table_of_source
 from kfrc.clusterers._tables import Reading, numeric_schema, read_new_rows, read_rows
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.columns import Schema, Table
 from kfrc.criteria import Criterion
 from kfrc.fitting import (
     AUTO,
+    N_PASS_TASKS,
     PAPER,
     PRECOMPUTED,
+    Checkpoint,
     KernelFit,
     KernelSpace,
     PosteriorRows,
@@ -35,6 +40,7 @@ from kfrc.fitting import (
     remarks,
     resolve_settings,
     warn_of_blank_rows,
+    why_not_in_blocks,
 )
 from kfrc.foremost import Foremost
 from kfrc.fuzzifiers import Fuzzifier
@@ -44,6 +50,7 @@ from kfrc.kernels import Kernel
 from kfrc.metrics import effective_n_features, importance_weights
 from kfrc.relational import Start
 from kfrc.screening import Screen
+from kfrc.sources import as_source
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 
@@ -390,17 +397,35 @@ class KFRC(FuzzyClusterer):
         return cls(n_clusters, **{**fixed, "optimizer": "momentum", "outliers": "keep", **parameters})
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        client: Any = None,
+        memory: str | float | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> Self:
         """Choose settings and bandwidths, and cluster.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or table
+        X : array-like of shape (n_samples, n_features), table or source
             Numbers, or a table of pandas, polars or Arrow with columns of any type; or a Gram matrix
-            (n_samples, n_samples) with ``kernel="precomputed"``.
+            (n_samples, n_samples) with ``kernel="precomputed"``; or rows that need not fit into memory: a source of
+            :mod:`kfrc.sources`, an Arrow data set, a dask DataFrame or array.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each row stands for: weight 2 is the row twice, weight 0 is the row absent.
+            How many rows each row stands for: weight 2 is the row twice, weight 0 is the row absent. Sources have a
+            column of weights instead.
+        client : distributed.Client, optional
+            Of a Dask cluster whose workers are to pass over the rows; threads of this process do so otherwise.
+        memory : str or float, optional
+            What a worker may use for rows, such as ``"2GB"``; by default 1 GB. Tables that fit into half of it are
+            read once.
+        checkpoint : Checkpoint, optional
+            Keeps what was found after every pass, and goes on from there (:class:`kfrc.fitting.Checkpoint`).
 
         Returns
         -------
@@ -410,13 +435,33 @@ class KFRC(FuzzyClusterer):
         ------
         InfeasibleBandwidthError
             If no bandwidths reach the threshold.
+        SourceError
+            If rows of a source cannot be read.
+
+        Notes
+        -----
+        More than 20 000 rows, from whatever they come, are passed over in blocks if the kernel is a sum over columns:
+        settings and bandwidths are found on a sample of 20 000, and all rows decide where the centers are. The result
+        is the same, bit for bit, for rows in memory and on a disk, and for any number of threads and workers. Of a
+        source ``memberships_`` and ``labels_`` are made when they are asked for (``head(n)``, ``write_parquet``,
+        ``numpy.asarray``).
         """
+        source = as_source(X)
+        if source is not None:
+            refuse_weights(sample_weight)
+        engine = engine_for(client, memory, self.n_jobs)
         with self._all_or_nothing(X):
+            if source is not None and source.n_rows > SAMPLE_ROWS:
+                result, settings = fit_kernel_of_source(self, source, engine, checkpoint)
+                self._tell(result, settings)
+                return self
+            if source is not None:
+                X, sample_weight = table_of_source(source)
             precomputed = self.kernel == PRECOMPUTED
             reading = Reading(self._table(X), None) if precomputed else self._read(X)
             counted = None if self.n_clusters == AUTO else self._check_clusters(len(reading.values), sample_weight)
             settings = resolve_settings(self.get_params(deep=False), counted)
-            progress = self._start_progress(settings.n_tasks, self.verbose)
+            progress = self._start_progress(settings.n_tasks + N_PASS_TASKS, self.verbose)
             rng = as_generator(self.random_state)
             rows: MergedRows | None = None
             if precomputed:
@@ -426,14 +471,24 @@ class KFRC(FuzzyClusterer):
             else:
                 if sample_weight is not None or settings.takes_tables:
                     rows = merge_rows(reading.values, sample_weight, at_least=counted or 2)
-                view, schema = self._view(reading, rows, settings)
-                result = fit_table(view, _on_merged(settings, rows, len(reading.values)), rng, progress)
+                n_different = len(reading.values) if rows is None else len(rows)
+                if n_different > SAMPLE_ROWS and why_not_in_blocks(settings) is None:
+                    result, schema = fit_kernel_of_many_rows(self, reading, rows, settings, engine, rng, progress)
+                else:
+                    view, schema = self._view(reading, rows, settings)
+                    result = fit_table(view, _on_merged(settings, rows, len(reading.values)), rng, progress)
             self._store_result(result, reading, schema, rows)
-            for message, category in remarks(result, self._in_vain(result, settings)):
-                warnings.warn(message, category, stacklevel=3)
-            self._warn_about(result.solution, result.fuzzifier, lambda: result.leading_eigenvalue)
-            self._end_progress()
+            if source is not None:
+                self._store_lazy(StoredMemberships(source, self.memberships_))
+            self._tell(result, settings)
         return self
+
+    def _tell(self, result: KernelFit, settings: Settings) -> None:
+        """What a user must know of a fit."""
+        for message, category in remarks(result, self._in_vain(result, settings)):
+            warnings.warn(message, category, stacklevel=4)
+        self._warn_about(result.solution, result.fuzzifier, lambda: result.leading_eigenvalue, stacklevel=5)
+        self._end_progress()
 
     def _read(self, X: Any) -> Reading:
         return read_rows(self, X, self.column_types, self.missing)
@@ -470,7 +525,16 @@ class KFRC(FuzzyClusterer):
         self._store(result.solution, result.fuzzifier, rows, lambda absent: self._placed(reading.values[absent]))
         if schema is not None and not result.returns_posterior:
             self._even_where_blank(self.memberships_, reading.values)
-        self.column_types_ = reading.column_types(self)
+        self._store_findings(result, reading.column_types(self))
+        self.posterior_memberships_ = None
+        if posterior is not None:
+            self.posterior_memberships_ = posterior.memberships if rows is None else rows.expand(posterior.memberships)
+            if rows is not None and len(rows.absent):
+                self.posterior_memberships_[rows.absent] = posterior.rows.memberships(reading.values[rows.absent])
+
+    def _store_findings(self, result: KernelFit, column_types: dict[Any, str]) -> None:
+        """What was chosen and found, wherever the rows are."""
+        self.column_types_ = column_types
         self.n_clusters_ = result.n_clusters
         self.kernel_, self.criterion_ = result.kernel, result.criterion
         self.max_anisotropy_ = result.max_anisotropy
@@ -494,11 +558,6 @@ class KFRC(FuzzyClusterer):
         self.one_scale_ = result.space is not None and result.space.one_scale
         self.cluster_count_ = None if count is None else count.table()
         self.cluster_count_reason_ = None if count is None else str(count.reason)
-        self.posterior_memberships_ = None
-        if posterior is not None:
-            self.posterior_memberships_ = posterior.memberships if rows is None else rows.expand(posterior.memberships)
-            if rows is not None and len(rows.absent):
-                self.posterior_memberships_[rows.absent] = posterior.rows.memberships(reading.values[rows.absent])
         self.memberships_kind_ = "posterior" if result.returns_posterior else "fuzzy"
 
     def _in_vain(self, result: KernelFit, settings: Settings) -> list[str]:

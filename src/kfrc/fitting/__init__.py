@@ -15,15 +15,18 @@ from kfrc.fitting.settings import (
     is_auto,
     resolve_settings,
 )
+from kfrc.fitting.source import N_PASS_TASKS, Checkpoint, SourceFit, SourceTable, fit_source, why_not_in_blocks
 from kfrc.fitting.table import KernelSpace, TableView, warn_of_blank_rows
 from kfrc.fitting.tuning import Chosen, Fixed
 
 __all__ = [
     "AUTO",
     "MEMBERSHIPS",
+    "N_PASS_TASKS",
     "OUTLIERS",
     "PAPER",
     "PRECOMPUTED",
+    "Checkpoint",
     "Chosen",
     "Counting",
     "Fixed",
@@ -31,13 +34,17 @@ __all__ = [
     "KernelSpace",
     "PosteriorRows",
     "Settings",
+    "SourceFit",
+    "SourceTable",
     "TableView",
     "count_table",
     "fit_gram",
+    "fit_source",
     "fit_table",
     "is_auto",
     "parameters_in_vain",
     "remarks",
     "resolve_settings",
     "warn_of_blank_rows",
+    "why_not_in_blocks",
 ]

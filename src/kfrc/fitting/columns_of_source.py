@@ -327,7 +327,9 @@ def _level_weights(column: Column, stats: LevelCounts) -> FloatArray:
     """How often each code occurs."""
     values = np.empty(len(stats.counts), dtype=object)
     values[:] = list(stats.counts)
-    is_code = isinstance(column, Cyclic) or all(isinstance(v, float) for v in values) and not _has_float_levels(column)
+    is_code = isinstance(column, Cyclic) or (
+        all(isinstance(v, float) for v in values) and not _has_float_levels(column)
+    )
     codes = values.astype(np.float64) if is_code else column.encode(values)
     weights = np.zeros(len(column.levels))
     np.add.at(weights, codes.astype(np.int64), np.array(list(stats.counts.values()), dtype=np.float64))

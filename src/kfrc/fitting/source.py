@@ -11,13 +11,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kfrc._numerics import COLLAPSE_TOL
 from kfrc.blocks import Engine, Reader
-from kfrc.blocks.assessment import AssessingPass, Both, diagonal_floor
-from kfrc.blocks.descent import DescentState, FuzzyPass, PassSums, begin, descend_blocks
+from kfrc.blocks.descent import begin
+from kfrc.blocks.histogram import Histogram
 from kfrc.blocks.memberships import BlockMemberships
-from kfrc.blocks.reader import Block, Coding
+from kfrc.blocks.reader import Coding
 from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, RowMap, numbers_only
+from kfrc.blocks.solution import BlockSolution, solve_blocks
 from kfrc.blocks.survey import SAMPLE_ROWS, ColumnPlan, Sample, Survey, SurveyPass, plan_columns, sample_threshold
 from kfrc.columns import Schema, values_of, weights_of
 from kfrc.contributions import cluster_contributions
@@ -26,13 +26,15 @@ from kfrc.fitting.fit import fit_table
 from kfrc.fitting.result import KernelFit, TableCenters
 from kfrc.fitting.settings import Settings
 from kfrc.fitting.table import TableView
-from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels import AdditiveKernel, Kernel, Profile
 from kfrc.kernels.linear import Linear
 from kfrc.kernels.oriented import Oriented
-from kfrc.relational import RelationalSolution, Start, Status
+from kfrc.relational import Start, Status
 from kfrc.sources import Source, SourceError
 from kfrc.typing import FloatArray, IntArray, Progress
+
+N_PASS_TASKS = 2
+"""Units of work that passes report: the first one, and all others."""
 
 
 class Checkpoint(Protocol):
@@ -193,17 +195,20 @@ def fit_source(
     if state is None:
         centers = _centers_of_sample(rows, view, sampled)
         state = begin(rows, centers, sampled.fuzzifier, settings.descent.max_iter)
-    state = descend_blocks(
+    assert sampled.space is not None
+    found = solve_blocks(
         engine,
         reader,
         rows,
         state,
+        part_totals=_part_totals(rows, columns, survey, sampled.space.columns),
+        mean_square=float(sampled.gram.mean(sampled.gram.centered_diagonal)),
         max_iter=settings.descent.max_iter,
         tol=settings.descent.tol,
-        progress=progress,
         keep=lambda state: kept.save("passes", state),
     )
-    return _finished(engine, reader, rows, state, columns, view, survey, sampled, settings)
+    progress("passes")
+    return _as_fit(found, columns, view, survey, sampled, settings)
 
 
 def _varied(source: Source, plans: list[ColumnPlan], survey: Survey) -> Sample:
@@ -211,7 +216,7 @@ def _varied(source: Source, plans: list[ColumnPlan], survey: Survey) -> Sample:
     sample = survey.sample.smallest(SAMPLE_ROWS)
     extremes: set[int] = set()
     for values, stats in zip(sample.columns, survey.columns, strict=True):
-        if values.dtype.kind == "f" and hasattr(stats, "low_row") and stats.varies:
+        if isinstance(stats, Histogram) and stats.varies:
             known = values[~np.isnan(values)]
             if len(known) == 0 or known.min() == known.max():
                 extremes |= {stats.low_row, stats.high_row}
@@ -277,153 +282,50 @@ def _centers_of_sample(rows: RowMap, view: TableView, sampled: KernelFit) -> Blo
     return rows.centers(moments[:, :-1], masses[:-1], overall)
 
 
-@dataclass(frozen=True, eq=False)
-class _LastPass:
-    """One more pass, and what is to be known of all rows at the end."""
-
-    fuzzy: FuzzyPass
-    assessing: AssessingPass
-
-    def __call__(self, block: Block) -> Both:
-        return Both(self.fuzzy(block), self.assessing(block))
+def _part_totals(rows: RowMap, columns: SourceColumns, survey: Survey, positions: IntArray) -> FloatArray:
+    """Weight of the rows in which each column is known, in the order of the functions."""
+    if not isinstance(rows, ColumnMap):
+        return np.array([survey.total])
+    return survey.total - np.array([columns.n_blank[int(p)] for p in positions[rows.positions]])
 
 
-def _finished(
-    engine: Engine,
-    reader: Reader,
-    rows: RowMap,
-    state: DescentState,
+def _as_fit(
+    found: BlockSolution,
     columns: SourceColumns,
     view: TableView,
     survey: Survey,
     sampled: KernelFit,
     settings: Settings,
 ) -> SourceFit:
-    """The last pass, and everything that follows from it."""
-    centers, rule = state.here.centers, state.here.rule
-    assert state.overall is not None
-    n_clusters = centers.n_clusters
+    """What all rows found, in the place of what the sample did."""
+    n_clusters = found.centers.n_clusters
     assert sampled.space is not None
-    last = _LastPass(
-        FuzzyPass(rows, centers, rule),
-        AssessingPass(
-            rows,
-            centers,
-            rule,
-            state.overall,
-            _part_totals(rows, columns, survey, sampled.space.columns),
-            diagonal_floor(float(sampled.gram.mean(sampled.gram.centered_diagonal))),
-            _collapsed_row(rule, centers),
-        ),
-    )
-    both = engine.run(last, reader, "last pass over the rows")
-    sums, assessment = both.sums, both.assessment
-    status = state.status
-    if n_clusters > 1 and assessment.spread <= COLLAPSE_TOL:
-        status = Status.COLLAPSED
-    image = rows.centers(sums.moments[:, :-1], sums.masses, state.overall)
-    objective = sums.objective + rule.penalty_of(sums.sizes, sums.entropy)
-    order = assessment.order
-    centers, rule = centers.reordered(order), rule.reordered(order)
-    memberships = BlockMemberships(reader, rows, centers, rule)
-    contributions = _contributions(rows, image.reordered(order), view, sampled, memberships, status)
-    final = _objective_of_memberships(rows, last.fuzzy, sums, image, objective)
-    solution = RelationalSolution(
-        memberships=memberships,  # type: ignore[arg-type]
-        objective=final,
-        objective_path=np.array([*state.path, objective, final][-len(state.path) - 2 :]),
-        n_iter=state.n_passes,
-        status=status,
-        prototypes=np.empty((0, n_clusters)),
-        squared_norms=np.where(centers.occupied, 0.0, np.inf),
-        fuzzifier=rule,
-    )
     result = replace(
         sampled,
-        fuzzifier=rule,
-        eigenvalues=assessment.eigenvalues(n_clusters),
-        solution=solution,
-        centers=TableCenters(sampled.space, rows.as_centers(centers), centers.occupied),
-        contributions=contributions,
-        threshold=settings.tuning.options.threshold_for([rule], n_clusters),
+        fuzzifier=found.rule,
+        eigenvalues=found.assessment.eigenvalues(n_clusters),
+        solution=found.as_relational(),
+        centers=TableCenters(sampled.space, found.rows.as_centers(found.centers), found.centers.occupied),
+        contributions=_contributions(found, view, sampled),
+        threshold=settings.tuning.options.threshold_for([found.rule], n_clusters),
     )
-    coefficient = assessment.squares / assessment.total
-    uniformity = (1.0 - coefficient) / (1.0 - 1.0 / n_clusters) if n_clusters > 1 else 0.0
-    return SourceFit(
-        result,
-        columns.schema,
-        memberships,
-        float(np.clip(uniformity, 0.0, 1.0)),
-        assessment.counts[order],
-        survey.sample,
-        view,
-    )
+    return SourceFit(result, columns.schema, found.memberships, found.uniformity, found.counts, survey.sample, view)
 
 
-def _collapsed_row(rule: Fuzzifier, centers: BlockCenters) -> FloatArray:
-    sizes = centers.masses[0] / max(float(centers.masses[0].sum()), 1e-300)
-    return rule.collapsed_row(sizes[None])
-
-
-def _part_totals(rows: RowMap, columns: SourceColumns, survey: Survey, positions: IntArray) -> FloatArray:
-    """Weight of the rows in which each column is known, in the order of the functions."""
-    if not isinstance(rows, ColumnMap):
-        return np.array([survey.total])
-    blank = np.array([columns.n_blank[int(p)] for p in positions[rows.positions]])
-    return survey.total - blank
-
-
-def _objective_of_memberships(
-    rows: RowMap, fuzzy: FuzzyPass, sums: PassSums, image: BlockCenters, objective: float
-) -> float:
-    """J of the memberships with the centers that they define, from J with the centers that defined them."""
-    if fuzzy.rule.has_penalty:
-        return objective  # of a rule with scales: those of the centers
-    lengths = _mass_weighted_squares(rows, image.means - fuzzy.centers.means, image)
-    return objective - float(lengths.sum())
-
-
-def _mass_weighted_squares(rows: RowMap, step: FloatArray, centers: BlockCenters) -> FloatArray:
-    """Σ_d S_di ‖step_di‖², cluster by cluster."""
-    squares = rows.column_squares(rows.coordinates(step))
-    if isinstance(rows, ColumnMap):
-        return (squares[rows.positions] * centers.masses).sum(axis=0)
-    return squares.sum(axis=0) * centers.masses[0]
-
-
-def _contributions(
-    rows: RowMap,
-    image: BlockCenters,
-    view: TableView,
-    sampled: KernelFit,
-    memberships: BlockMemberships,
-    status: Status,
-) -> FloatArray:
+def _contributions(found: BlockSolution, view: TableView, sampled: KernelFit) -> FloatArray:
     """Shares of clusters and columns in what the memberships explain."""
     space, kernel = sampled.space, sampled.kernel
     assert space is not None
     assert kernel is not None
-    n_clusters, n_columns = image.n_clusters, len(space.columns)
-    if status is Status.COLLAPSED or n_clusters == 1:
-        return space.spread(np.full((n_clusters, n_columns), 1.0 / (n_clusters * n_columns)))
+    n_clusters, n_columns = found.centers.n_clusters, len(space.columns)
+    equal = np.full((n_clusters, n_columns), 1.0 / (n_clusters * n_columns))
+    if found.status is Status.COLLAPSED or n_clusters == 1:
+        return space.spread(equal)
     if not kernel.sums_over_columns:
         # The sum kernel stands in, on the sample.
-        places = np.searchsorted(view.columns, space.columns)
-        seen = view.restricted(places).standardized
-        U = memberships.of(np.ascontiguousarray(values_of(seen).T))
+        seen = view.restricted(np.searchsorted(view.columns, space.columns)).standardized
+        U = found.memberships.of(np.ascontiguousarray(values_of(seen).T))
         return space.spread(cluster_contributions(seen, kernel, space.bandwidths, U, sampled.fuzzifier))
-    masses = image.masses if isinstance(rows, ColumnMap) else np.tile(image.masses, (n_columns, 1))
-    positions = rows.positions if isinstance(rows, ColumnMap) else np.arange(n_columns)
-    if isinstance(rows, ColumnMap):
-        spread = np.repeat(masses, rows._widths, axis=0)
-    else:
-        spread = np.tile(image.masses, (rows.n_functions, 1))
-    totals = spread.sum(axis=1, keepdims=True)
-    common = (image.means * spread).sum(axis=1, keepdims=True) / np.where(totals > 0, totals, 1.0)
-    squares = rows.column_squares(rows.coordinates(image.means - common))
-    between = np.zeros((n_clusters, n_columns))
-    between[:, positions] = (squares[positions] * masses).T
+    between = found.between(n_columns)
     explained = float(between.sum())
-    if not explained > 0:
-        return space.spread(np.full((n_clusters, n_columns), 1.0 / (n_clusters * n_columns)))
-    return space.spread(between / explained)
+    return space.spread(between / explained if explained > 0 else equal)

@@ -17,8 +17,8 @@ class Anderson:
     """A point from which the steps so far, combined linearly, say that no step is left: memberships, or centers.
 
     With steps r_k = g(U_k) − U_k the weights γ minimize ‖r_k − Σ_j γ_j (r_j − r_{j−1})‖, and the guess is
-    g(U_k) − Σ_j γ_j (g(U_j) − g(U_{j−1})). It is only a guess: the caller keeps it if the objective is not above what it
-    was.
+    g(U_k) − Σ_j γ_j (g(U_j) − g(U_{j−1})). It is only a guess: the caller keeps it if the objective is not above
+    what it was.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows that need not fit into memory: Parquet and text files, Arrow data sets, memory-mapped arrays, Dask collections."""
+"""Rows that need not fit into memory: Parquet and text files, Arrow data sets, mapped arrays, Dask collections."""
 
 from __future__ import annotations
 

@@ -88,6 +88,5 @@ class _Mapped:
         self.order = "F" if by_columns and shape[1] > 1 else "C"
 
     def open(self) -> Any:
-        return np.memmap(
-            self.filename, dtype=self.dtype, mode="r", offset=self.offset, shape=self.shape, order=self.order
-        )
+        options: dict[str, Any] = {"dtype": self.dtype, "shape": self.shape, "offset": self.offset, "order": self.order}
+        return np.memmap(self.filename, mode="r", **options)

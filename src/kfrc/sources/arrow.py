@@ -351,7 +351,10 @@ def _spool(path: str, target: str, separator: str | None, schema: Any) -> Any:
             with text.open_csv(path, reading, parsing) as first:
                 # A column that begins with whole numbers may go on with others.
                 schema = pa.schema(
-                    [(field.name, pa.float64() if _kind(field.type) == "numbers" else field.type) for field in first.schema]
+                    [
+                        (field.name, pa.float64() if _kind(field.type) == "numbers" else field.type)
+                        for field in first.schema
+                    ]
                 )
         types = {field.name: pa.string() if pa.types.is_null(field.type) else field.type for field in schema}
         converting = text.ConvertOptions(column_types=types, strings_can_be_null=True)

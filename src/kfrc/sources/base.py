@@ -89,6 +89,7 @@ class Source(ABC):
 
     def place(self, client: Any) -> None:
         """Let a cluster prepare for reading; most sources need nothing."""
+        return
 
     @property
     def placed(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,7 @@ class DaskSource(Source):
     """
 
     def __init__(self, collection: Any, columns: Sequence[str] | None = None, weights: str | None = None) -> None:
-        import dask
-
+        dask: Any = import_module("dask")
         self.weight_name = weights
         if hasattr(collection, "to_dask_array"):  # a DataFrame
             available = list(collection.columns)
