@@ -9,7 +9,8 @@ Each peer reads the numeric columns once into memory (its own memory: Spark cach
 then fits with each number of iterations in turn, as often as asked. What a fit needs but once (the start, reading, the
 labels at the end) is in the intercept, not in the slope. One thread for everybody unless told otherwise.
 
-Prints one JSON object. A peer that is not installed is skipped: the object then says why.
+Prints one JSON object; "microseconds" are those of the wall clock per row and iteration. A peer that is not installed
+is skipped: the object then says why.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ THREAD_VARIABLES = (
 SEED = 0
 
 
-class NotAvailableError(Exception):
-    """The peer, or what it needs, is not there."""
+class NotMeasuredError(Exception):
+    """The peer, or what it needs, is not there, or its times do not tell."""
 
 
 @dataclass(frozen=True)
@@ -142,12 +143,13 @@ def sklearn_minibatch(table: Table, options: argparse.Namespace, _: ExitStack) -
             tol=0.0,
             max_no_improvement=None,
             max_iter=limit,
+            batch_size=options.batch_size,
             compute_labels=False,
             random_state=SEED,
         ).fit(X)
         return model.n_steps_ * min(model.batch_size, table.n_rows) / table.n_rows
 
-    what = "MiniBatchKMeans, batches of the default size, in memory; an iteration is a pass over as many rows"
+    what = f"MiniBatchKMeans, batches of {options.batch_size} rows, in memory; an iteration is a pass over n rows"
     return Peer(fit, f"scikit-learn {sklearn.__version__}", what)
 
 
@@ -176,12 +178,16 @@ def java() -> str:
     home = os.environ.get("JAVA_HOME")
     found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     if not found or not Path(found).exists() or subprocess.run([found, "-version"], capture_output=True).returncode:
-        raise NotAvailableError("Spark needs Java, and there is none")
+        raise NotMeasuredError("Spark needs Java, and there is none")
     return found
 
 
 def spark_vectors(table: Table, options: argparse.Namespace, stack: ExitStack) -> tuple[Any, Any]:
-    """A session, and the table as a cached column of vectors."""
+    """A session, and the table as a column of vectors.
+
+    Either the frame is cached here, once for all fits and in Spark's columnar form, or each fit reads the file and
+    keeps the rows as objects for its iterations, which Spark's estimators do when they are given what is not cached.
+    """
     java()
     from pyspark.ml.feature import VectorAssembler
     from pyspark.sql import SparkSession
@@ -207,7 +213,7 @@ def spark_vectors(table: Table, options: argparse.Namespace, stack: ExitStack) -
     session.sparkContext.setLogLevel("ERROR")
     frame = session.read.parquet(str(table.path.resolve())).select(*table.columns)
     vectors = VectorAssembler(inputCols=table.columns, outputCol="features").transform(frame).select("features")
-    if os.environ.get("CACHE"):
+    if options.spark_cache == "frame":
         vectors = vectors.cache()
         vectors.count()
     return session, vectors
@@ -236,7 +242,7 @@ def spark_gmm(table: Table, options: argparse.Namespace, stack: ExitStack) -> Pe
     def fit(limit: int) -> float:
         return GaussianMixture(k=options.clusters, tol=0.0, maxIter=limit, seed=SEED).fit(vectors).summary.numIter
 
-    what = "GaussianMixture, full covariances, rows cached by Spark"
+    what = f"GaussianMixture, full covariances, {options.spark_cache} cached by Spark"
     return Peer(fit, f"pyspark {pyspark.__version__}", what, spark_cpu_clock(session))
 
 
@@ -250,7 +256,7 @@ def spark_kmeans(table: Table, options: argparse.Namespace, stack: ExitStack) ->
         model = KMeans(k=options.clusters, initMode="random", tol=0.0, maxIter=limit, seed=SEED).fit(vectors)
         return model.summary.numIter
 
-    what = "KMeans, rows cached by Spark"
+    what = f"KMeans, {options.spark_cache} cached by Spark"
     return Peer(fit, f"pyspark {pyspark.__version__}", what, spark_cpu_clock(session))
 
 
@@ -265,11 +271,11 @@ PEERS = {
 
 
 def slope(made: list[float], seconds: list[float]) -> float:
-    """Least squares: seconds per iteration."""
+    """Least squares: seconds per iteration. K-means ends when nothing moves any more, whatever its tolerance."""
     import numpy as np
 
     if len(set(made)) < 2:
-        raise NotAvailableError(f"no slope: {made[0]:g} iterations were made whatever the limit")
+        raise NotMeasuredError(f"no slope: {made[0]:g} iterations were made whatever the limit")
     return float(np.polyfit(made, seconds, 1)[0])
 
 
@@ -282,7 +288,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     with ExitStack() as stack:
         start = time.perf_counter()
         peer = PEERS[options.peer](table, options, stack)
-        read = time.perf_counter() - start
+        begun = time.perf_counter() - start
         cpu_clock = peer.cpu_clock or (lambda: float("nan"))
         peer.fit(limits[0])
         for _ in range(options.repeats):
@@ -293,15 +299,18 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     medians = np.median([times[limit] for limit in limits], axis=1)
     made, wall, cpu = medians.T.tolist()
     per_row = 1e6 / table.n_rows
+    microseconds = per_row * slope(made, wall)
+    if microseconds <= 0:
+        raise NotMeasuredError("the slope is lost in the noise: take more rows, more repeats or other iterations")
     return {
-        "microseconds": per_row * slope(made, wall),
+        "microseconds": microseconds,
         "cpu_microseconds": per_row * slope(made, cpu) if peer.cpu_clock else None,
         "rows": table.n_rows,
         "columns": len(table.columns),
         "clusters": options.clusters,
         "threads": options.threads,
         "repeats": options.repeats,
-        "read_seconds": read,
+        "start_seconds": begun,
         "iterations": {
             str(limit): {"made": made[i], "seconds": wall[i], "cpu_seconds": cpu[i] if peer.cpu_clock else None}
             for i, limit in enumerate(limits)
@@ -319,6 +328,8 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, nargs="+", default=[3, 6, 12])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--batch-size", type=int, default=1024, help="of sklearn-minibatch")
+    parser.add_argument("--spark-cache", choices=("frame", "rows"), default="frame")
     parser.add_argument("--memory", default="4g", help="what Spark may take, as Java writes it")
     options = parser.parse_args()
     if not options.file.exists():
@@ -330,7 +341,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     try:
         outcome = measure(options)
-    except (ImportError, NotAvailableError) as reason:
+    except (ImportError, NotMeasuredError) as reason:
         outcome = {"skipped": str(reason)}
     print(json.dumps({"peer": options.peer} | outcome))
 

@@ -68,9 +68,7 @@ def _network(n: int) -> tuple[tuple[int, int], ...]:
         k = p
         while k >= 1:
             for j in range(k % p, n - k, 2 * k):
-                for i in range(min(k, n - j - k)):
-                    if (i + j) // (2 * p) == (i + j + k) // (2 * p):
-                        pairs.append((i + j, i + j + k))
+                pairs += [(i, i + k) for i in range(j, min(j + k, n - k)) if i // (2 * p) == (i + k) // (2 * p)]
             k //= 2
         p *= 2
     return tuple(pairs)

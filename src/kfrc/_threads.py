@@ -74,7 +74,8 @@ def limiting_threads(function: Callable[P, T]) -> Callable[P, T]:
 
 def count_rows(X: Any) -> int:
     """Rows of whatever a user gives; what has none is refused later."""
-    return int(X.shape[0]) if getattr(X, "shape", ()) else 0
+    shape = getattr(X, "shape", ())
+    return int(shape[0]) if shape and isinstance(shape[0], int) else 0  # Dask may not know them yet
 
 
 @cache

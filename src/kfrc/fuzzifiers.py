@@ -115,11 +115,11 @@ class Fuzzifier(Registered, ABC):
         return solve_rows(distances, self._positive_memberships)
 
     def sample_memberships(self, distances: FloatArray) -> FloatArray:
-        """The same for a block of samples, one row for each cluster: (n_clusters, n_samples), in the precision given."""
+        """The same for a block of samples, of shape (n_clusters, n_samples), in the precision of the distances."""
         return solve_samples(distances, self._positive_memberships)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        """Membership step for samples (n_clusters, n_samples) whose smallest distance is 1: here from t′ and t″ alone."""
+        """The step for samples (n_clusters, n_samples) whose smallest distance is 1: here from t′ and t″ alone."""
         curve = SlopeCurve.of(self.derivative, self.second_derivative)
         return in_ascending_order(distances, lambda ordered: general_memberships(curve, ordered))
 

@@ -1,7 +1,8 @@
 """Polynomials by products: a basis of the polynomials up to a degree that costs one multiplication per function.
 
-T_a · T_4k = (T_4k+a + T_|4k−a|) / 2, so that with the first four Chebyshev polynomials and every fourth one all products
-of the two span what the first N of them span. A recurrence needs two operations for each, one after the other.
+T_a · T_4k = (T_4k+a + T_|4k−a|) / 2, so that with the first four Chebyshev polynomials and every fourth one all
+products of the two span what the first N of them span. A recurrence needs two operations for each, one after the
+other.
 """
 
 from __future__ import annotations

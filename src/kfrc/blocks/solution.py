@@ -183,8 +183,5 @@ def _objective_of_memberships(
     if fuzzy.rule.has_penalty:
         return objective
     squares = rows.column_squares(rows.coordinates(image.means - fuzzy.centers.means))
-    if isinstance(rows, ColumnMap):
-        gained = squares[rows.positions] * image.masses
-    else:
-        gained = squares * image.masses
+    gained = (squares[rows.positions] if isinstance(rows, ColumnMap) else squares) * image.masses
     return objective - float(gained[:, image.occupied].sum())

@@ -207,6 +207,11 @@ class FuzzyClusterer(
 
     def _numbers(self, X: Any, *, reset: bool, allow_nan: bool) -> FloatArray:
         """Rows as numbers: those of a fit, or new ones; blanks are NaN, if they are allowed."""
+        if as_source(X) is not None:
+            raise TypeError(
+                f"{type(self).__name__} needs all rows in memory here: KFRC, FCM, and FRC with metric='sqeuclidean' "
+                "take sources of rows that need not fit"
+            )
         if allow_nan and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         try:

@@ -10,14 +10,18 @@ import numpy as np
 from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
 from kfrc._validation import check_positive_int, check_squares, find_varying_columns
+from kfrc.blocks import SAMPLE_ROWS, StoredMemberships, engine_for
 from kfrc.clusterers._fcm_descent import distances_to_centers, solve_fcm
 from kfrc.clusterers._input_space import leading_eigenvalue_of
 from kfrc.clusterers._partial import PARTIAL, PartialRows, check_missing, partial_distances
+from kfrc.clusterers._point_sources import PointFit, begins_anywhere, fit_points, fit_points_of_source
 from kfrc.clusterers._relations import blank_rows, leave_out_blank_rows, warn_of_blank_rows
 from kfrc.clusterers._rows import MergedRows, fitted_rows
+from kfrc.clusterers._sources import refuse_weights, table_of_source
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
+from kfrc.sources import ArraySource, as_source
 from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
@@ -105,29 +109,57 @@ class FCM(FuzzyClusterer):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        client: Any = None,
+        memory: str | float | None = None,
+    ) -> Self:
         """Find clusters.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or source
+            Numbers; or rows that need not fit into memory, such as a source of :mod:`kfrc.sources`. More than 20 000
+            rows are passed over in blocks, from the minimum of a sample on.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             How many rows each row stands for: 2 is the row twice, 0 is the row absent.
+        client : distributed.Client, optional
+            Of a Dask cluster whose workers are to pass over the rows of a source; threads of this process otherwise.
+        memory : str or float, optional
+            What a worker may use for rows, such as ``"2GB"``; by default 1 GB.
 
         Returns
         -------
         self
         """
-        with self._all_or_nothing(X):
+        source = as_source(X)
+        engine = engine_for(client, memory)
+        with self._all_or_nothing(X if source is None else source):
             check_missing(self.missing)
+            if source is not None:
+                refuse_weights(sample_weight)
+                if source.n_rows > SAMPLE_ROWS:
+                    self._place(fit_points_of_source(self, source, resolve_fuzzifier(self.fuzzifier, self.m), engine))
+                    return self
+                X, sample_weight = table_of_source(source)
             data = self._table(X)
             weights = leave_out_blank_rows(data, sample_weight)
             n_clusters = self._check_clusters(len(data), weights)
             fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
             fuzzifier.check_weights(n_clusters)
             rows = fitted_rows(data, weights, at_least=n_clusters)
-            progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
+            progress = self._start_progress(check_positive_int(self.n_init, "n_init") + 1, self.verbose)
+            if len(rows) > SAMPLE_ROWS and begins_anywhere(self.init):
+                in_memory = ArraySource(rows.values, weights=rows.weights)
+                fit = fit_points(self, in_memory, n_clusters, fuzzifier, engine, progress)
+                self._place(fit)
+                self._finish(fit.in_memory, fuzzifier, rows, data, lambda: fit.leading_eigenvalue)
+                return self
             options: dict[str, Any] = {
                 "init": rows.start(resolve_start(self.init, len(data), n_clusters)),
                 "n_init": self.n_init,
@@ -140,10 +172,28 @@ class FCM(FuzzyClusterer):
                 rows, getattr(self, "feature_names_in_", None), n_clusters, fuzzifier, options
             )
             self.cluster_centers_ = np.where(np.isinf(self._locations), np.nan, self._origin + self._locations)
-            self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
-            self._warn_about(solution, fuzzifier, eigenvalue)
-            self._end_progress()
+            self._finish(solution, fuzzifier, rows, data, eigenvalue)
+            if source is not None:
+                self._store_lazy(StoredMemberships(source, self.memberships_))
         return self
+
+    def _finish(
+        self,
+        solution: RelationalSolution,
+        fuzzifier: Fuzzifier,
+        rows: MergedRows,
+        data: FloatArray,
+        eigenvalue: Callable[[], float],
+    ) -> None:
+        """Store what was found of rows in memory, and say what a user must know."""
+        self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
+        self._warn_about(solution, fuzzifier, eigenvalue, stacklevel=5)
+        self._end_progress()
+
+    def _place(self, fit: PointFit) -> None:
+        """Set the centers."""
+        self._origin, self._locations = fit.origin, fit.locations
+        self.cluster_centers_ = np.where(np.isinf(self._locations), np.nan, self._origin + self._locations)
 
     def _center_distances(self, X: Any) -> FloatArray:
         new = self._rows(X)

@@ -113,6 +113,10 @@ class FRC(RelationalClusterer):
         return super()._resolve_relation()
 
     @property
+    def _in_blocks(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == SQEUCLIDEAN and self.column_types is None
+
+    @property
     def _allows_blanks(self) -> bool:
         return self.missing == PARTIAL
 

@@ -450,7 +450,7 @@ class KFRC(FuzzyClusterer):
         if source is not None:
             refuse_weights(sample_weight)
         engine = engine_for(client, memory, self.n_jobs)
-        with self._all_or_nothing(X):
+        with self._all_or_nothing(X if source is None else source):
             if source is not None and source.n_rows > SAMPLE_ROWS:
                 result, settings = fit_kernel_of_source(self, source, engine, checkpoint)
                 self._tell(result, settings)

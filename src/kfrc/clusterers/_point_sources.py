@@ -1,0 +1,209 @@
+"""Fuzzy c-means on rows that are passed over in blocks: sources, and tables in memory with many rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kfrc._numerics import as_generator
+from kfrc._validation import check_number, check_positive_int, check_squares, refuse_constant
+from kfrc.blocks import SAMPLE_ROWS, Engine, Reader
+from kfrc.blocks.descent import begin
+from kfrc.blocks.histogram import Histogram
+from kfrc.blocks.reader import Coding, Standardizing
+from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, RowMap, numbers_only
+from kfrc.blocks.solution import BlockSolution, solve_blocks
+from kfrc.blocks.survey import Survey, SurveyPass, plan_columns, sample_threshold
+from kfrc.clusterers._fcm_descent import solve_fcm
+from kfrc.clusterers._partial import PARTIAL, PartialRows
+from kfrc.clusterers._rows import fitted_rows
+from kfrc.clusterers._sources import note_source
+from kfrc.fuzzifiers import Fuzzifier
+from kfrc.kernels.linear import Linear
+from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
+from kfrc.sources import Source
+from kfrc.typing import FloatArray, Progress
+
+
+@dataclass(frozen=True, eq=False)
+class PointFit:
+    """A clustering of points in blocks.
+
+    Attributes
+    ----------
+    found : BlockSolution
+    origin : ndarray of shape (n_columns,)
+        A point among the rows.
+    locations : ndarray of shape (n_clusters, n_columns)
+        Centers relative to it; infinite for an empty cluster.
+    """
+
+    found: BlockSolution
+    origin: FloatArray
+    locations: FloatArray
+
+    @property
+    def in_memory(self) -> RelationalSolution:
+        """The solution with its memberships as an array."""
+        return replace(self.found.as_relational(), memberships=np.asarray(self.found.memberships))
+
+    @property
+    def leading_eigenvalue(self) -> float:
+        """λ₁ of F."""
+        return float(self.found.assessment.eigenvalues(1)[0])
+
+
+def begins_anywhere(init: Any) -> bool:
+    """Whether a start is a rule, that a sample can follow too, and no memberships of all rows."""
+    return isinstance(init, str) or (isinstance(init, Start) and not init.keeps_numbering)
+
+
+def fit_points(
+    estimator: Any,
+    source: Source,
+    n_clusters: int,
+    fuzzifier: Fuzzifier,
+    engine: Engine,
+    progress: Progress,
+) -> PointFit:
+    """Minimize Σ_j Σ_i t(u_ji) ‖x_j − v_i‖² over all rows, from the minimum of a sample.
+
+    Parameters
+    ----------
+    estimator : FCM or FRC
+        Says how runs begin and end, and what missing values are.
+    source : Source
+        Of numbers.
+    n_clusters : int
+    fuzzifier : Fuzzifier
+    engine : Engine
+    progress : callable
+
+    Returns
+    -------
+    PointFit
+    """
+    if not begins_anywhere(estimator.init):
+        raise ValueError("memberships to begin with cannot be given for the rows of a source: init must be a name")
+    max_iter = check_positive_int(estimator.max_iter, "max_iter")
+    tol = check_number(estimator.tol, "tol", minimum=0.0)
+    survey, columns = _surveyed(estimator, source, engine)
+    sample = survey.sample.smallest(SAMPLE_ROWS)
+    X = np.column_stack(sample.columns)
+    options: dict[str, Any] = {
+        "init": resolve_start(estimator.init, len(X), n_clusters),
+        "n_init": estimator.n_init,
+        "max_iter": max_iter,
+        "tol": tol,
+        "random_state": as_generator(estimator.random_state),
+        "progress": progress,
+    }
+    n_columns = len(columns)
+    coding = Standardizing(
+        tuple(range(n_columns)),
+        None,
+        np.full(n_columns, -np.inf),
+        np.full(n_columns, np.inf),
+        np.zeros(n_columns),
+        np.ones(n_columns),
+    )
+    reader = Reader(source, coding, engine.partition(source)).kept(engine.memory)
+    rows: RowMap
+    if any(column.n_blank for column in columns):
+        partial = PartialRows.of(fitted_rows(X, sample.weights, merge=False))
+        solved = solve_relational(partial.dissimilarity(), n_clusters, fuzzifier, **options)
+        ranges = np.array([[column.low, column.high] for column in columns])
+        rows = ColumnMap.of(Linear(), numbers_only(n_columns), np.ones(n_columns), ranges, {}, incomplete=True)
+        centers = _means_of(rows, X, fuzzifier.value(solved.memberships), sample.weights)
+        totals = survey.total - np.array([column.n_blank for column in columns])[rows.positions]
+    else:
+        solution = solve_fcm(X, n_clusters, fuzzifier, row_weights=sample.weights, **options)
+        rows = PointMap(Linear(), np.ones(n_columns), None, solution.origin)
+        occupied = np.isfinite(solution.locations[:, 0])
+        means = np.where(occupied, solution.locations.T, 0.0)
+        centers = BlockCenters(means, np.where(occupied, 1.0, 0.0)[None], occupied)
+        totals = np.array([survey.total])
+    spread = float(np.nansum(np.nanvar(X, axis=0)))
+    found = solve_blocks(
+        engine,
+        reader,
+        rows,
+        begin(rows, centers, fuzzifier, max_iter),
+        part_totals=totals,
+        mean_square=spread,
+        max_iter=max_iter,
+        tol=tol,
+    )
+    progress("passes")
+    return _placed(found, columns)
+
+
+def fit_points_of_source(estimator: Any, source: Source, fuzzifier: Fuzzifier, engine: Engine) -> PointFit:
+    """Fit an estimator to rows that need not fit into memory, and set what every fit sets but the centers."""
+    note_source(estimator, source)
+    n_clusters = estimator._check_clusters(source.n_rows)
+    fuzzifier.check_weights(n_clusters)
+    progress = estimator._start_progress(check_positive_int(estimator.n_init, "n_init") + 1, estimator.verbose)
+    fit = fit_points(estimator, source, n_clusters, fuzzifier, engine, progress)
+    estimator._store_lazy(fit.found.memberships)
+    solution = fit.found.as_relational()
+    estimator._store_run(solution, fuzzifier, fit.found.uniformity)
+    estimator.cluster_sizes_ = fit.found.counts
+    estimator._warn_about(solution, fuzzifier, lambda: fit.leading_eigenvalue, stacklevel=6)
+    estimator._end_progress()
+    return fit
+
+
+def _surveyed(estimator: Any, source: Source, engine: Engine) -> tuple[Survey, list[Histogram]]:
+    """The first pass, and what it found of the columns, which must all be numbers."""
+    plans = plan_columns(source, None)
+    strangers = [str(plan.raw.title) for plan in plans if plan.name != "numeric"]
+    if strangers:
+        raise ValueError(
+            f"{type(estimator).__name__} needs numbers, but column '{strangers[0]}' of the source holds something "
+            "else: choose columns of numbers, or use KFRC, which takes others too"
+        )
+    survey = engine.run_on_chunks(
+        SurveyPass(tuple(plans), sample_threshold(source.n_rows)),
+        Reader(source, Coding(), engine.partition(source)),
+        "first pass over the rows",
+    )
+    columns = [column for column in survey.columns if isinstance(column, Histogram)]
+    if estimator.missing != PARTIAL and any(column.n_blank for column in columns):
+        raise ValueError("values are missing: fill them in, or use missing='partial', which compares what is known")
+    if any(column.n_known == 0 for column in columns):
+        name = source.names[[column.n_known == 0 for column in columns].index(True)]
+        raise ValueError(f"nothing is known in column '{name}' of the source: leave it out")
+    names = [str(name) for name in source.names]
+    refuse_constant(np.array([column.varies for column in columns]), names, source.n_rows)
+    check_squares(np.array([[column.low for column in columns], [column.high for column in columns]]))
+    return survey, columns
+
+
+def _means_of(rows: RowMap, X: FloatArray, weights: FloatArray, s: FloatArray | None) -> BlockCenters:
+    """Centers of the sample in the basis of the map."""
+    counted = np.vstack([weights.T, np.ones((1, len(X)))])
+    if s is not None:
+        counted = counted * s
+    moments = rows.moments(rows.prepared(np.ascontiguousarray(X.T), {}), counted).astype(np.float64)
+    masses = counted.sum(axis=1)
+    overall = rows.centers(moments[:, -1:], masses[-1:], None).means[:, 0]
+    return rows.centers(moments[:, :-1], masses[:-1], overall)
+
+
+def _placed(found: BlockSolution, columns: list[Histogram]) -> PointFit:
+    """The centers as points."""
+    rows, centers = found.rows, found.centers
+    if isinstance(rows, PointMap):
+        locations = np.where(centers.occupied[:, None], centers.means.T, np.inf)
+        return PointFit(found, rows.origin, locations)
+    assert isinstance(rows, ColumnMap)
+    origin = np.array([column.moments()[0] for column in columns])
+    points = np.empty((centers.n_clusters, len(columns)))
+    for group in rows.groups:
+        # The mean of T₁ is the center in units of the range.
+        first = group.of(centers.means)[:, 1]
+        points[:, group.positions] = (group.middle[:, None] + group.half[:, None] * first).T
+    return PointFit(found, origin, np.where(centers.occupied[:, None], points - origin, np.inf))
