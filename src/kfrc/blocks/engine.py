@@ -317,9 +317,7 @@ def _run_remotely(
 
 
 def _version() -> str:
-    from kfrc import __version__
-
-    return __version__
+    return str(import_module("kfrc").__version__)
 
 
 def engine_for(client: Any = None, memory: str | float | None = None, n_jobs: int | None = None) -> Engine:

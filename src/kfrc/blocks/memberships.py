@@ -102,7 +102,7 @@ class LazyMemberships(ABC):
         """Write memberships to Parquet files of some million rows each.
 
         A file gets its name when it is complete, and ``_SUCCESS`` is written at the end: a folder without it is not
-        finished. Columns are ``cluster_1``, ``cluster_2``, … and ``label``, from 1 on as in other files.
+        finished. Columns are ``label``, the cluster of largest membership, ``cluster_0``, ``cluster_1``, …
 
         Parameters
         ----------
@@ -181,8 +181,8 @@ class LazyMemberships(ABC):
         if names:
             found = self.reader.source.named_columns(first, first + len(U), names)
             columns |= dict(zip(names, found, strict=True))
-        columns |= {f"cluster_{i + 1}": U[:, i] for i in range(U.shape[1])}
-        columns["label"] = (U.argmax(axis=1) + 1).astype(np.int32)
+        columns["label"] = U.argmax(axis=1).astype(np.int32)
+        columns |= {f"cluster_{i}": U[:, i] for i in range(U.shape[1])}
         return pa.table(columns)
 
 
