@@ -76,6 +76,39 @@ def load_model(path: str | Path) -> FuzzyClusterer:
     return model
 
 
+_HARMLESS = frozenset({"collections.Counter", "datetime.date", "datetime.datetime", "numpy.linalg._linalg.EighResult"})
+"""Types of other packages that stages of a fit hold besides those of skops' own list: nothing but containers."""
+
+
+def dump_object(content: object) -> bytes:
+    """Data of this program, as ``load_object`` reads them."""
+    import skops.io
+
+    return skops.io.dumps(content)
+
+
+def load_object(content: bytes) -> Any:
+    """Data that ``dump_object`` wrote, refusing anything that holds types of others.
+
+    Raises
+    ------
+    ModelError
+        If they are damaged, or hold such types.
+    """
+    import skops.io
+
+    try:
+        unknown = skops.io.get_untrusted_types(data=content)
+        refused = [name for name in unknown if name not in _HARMLESS and not _is_own_class(name)]
+        if refused:
+            raise ModelError(f"types that nothing of this program has: {', '.join(refused)}")
+        return skops.io.loads(content, trusted=unknown)
+    except ModelError:
+        raise
+    except Exception as error:  # a damaged or foreign archive can fail anywhere in skops
+        raise ModelError(f"damaged: {error}") from None
+
+
 def _read_bytes(path: Path) -> bytes:
     if path.is_dir():
         inside = path / "model.skops"

@@ -1,7 +1,7 @@
 """How the values of a column are distributed, in one pass and in little memory: counts and moments in bins.
 
-Bins are relative to a first guess at center and scale: fine ones in the middle, and beyond sixteen scales four to the
-octave, so that a value of 10³⁰⁰ has a bin as well. Fences that stand at the edges of bins cut exactly: the moments of
+Bins are relative to a first guess at center and scale: fine ones in the middle, and beyond sixteen scales sixteen to
+the octave, so that a value of 10³⁰⁰ has a bin as well. Fences that stand at the edges of bins cut exactly: the moments of
 the column with far values moved there are sums over bins.
 """
 
@@ -30,7 +30,7 @@ from kfrc.typing import FloatArray, IntArray
 _LINEAR_REACH = 16.0
 _LINEAR_BINS = 256
 _OCTAVES = (4, 60)
-_PER_OCTAVE = 4
+_PER_OCTAVE = 16
 _SIDE = _LINEAR_BINS + _PER_OCTAVE * (_OCTAVES[1] - _OCTAVES[0])
 _LARGEST = 2.0 ** _OCTAVES[1]
 """In scales: what is farther is counted as lying here, and always cut."""
@@ -95,7 +95,8 @@ class Histogram:
         if len(x) == 0:
             nothing = np.zeros(2 * _SIDE)
             return cls(origin, unit, nothing, nothing, nothing, n_blank, np.inf, -np.inf, -1, -1, True)
-        z = np.clip((x - origin) / unit, -_LARGEST, _LARGEST)
+        with np.errstate(over="ignore"):  # what is too far for numbers is cut
+            z = np.clip((x - origin) / unit, -_LARGEST, _LARGEST)
         places = _bins(z)
         counted = np.ones(len(z)) if weights is None else weights
         low, high = int(x.argmin()), int(x.argmax())
@@ -211,7 +212,7 @@ def fence(column: Histogram, *, clip: bool = True, robust_scale: bool = True) ->
         mean, deviation = column.moments(bounds)
         mean, deviation = (mean - column.origin) / column.unit, deviation / column.unit
         reach = BOUNDED_REACH * deviation
-        bounds = max(bounds[0], _snapped(mean - reach, 1)), min(bounds[1], _snapped(mean + reach, -1))
+        bounds = max(bounds[0], _reached(mean, -reach)), min(bounds[1], _reached(mean, reach))
     extremes = (column.low - column.origin) / column.unit, (column.high - column.origin) / column.unit
     bounds = (
         bounds[0] if extremes[0] < bounds[0] else -np.inf,
@@ -241,6 +242,13 @@ def _snapped(z: float, side: int) -> float:
     """The nearest edge of a bin at ``z`` or, by ``side``, above (1) or below it (−1)."""
     place = int(np.searchsorted(_ALL_EDGES, z, side="left" if side > 0 else "right")) - (side < 0)
     return float(_ALL_EDGES[np.clip(place, 0, len(_ALL_EDGES) - 1)])
+
+
+def _reached(mean: float, reach: float) -> float:
+    """The edge of a bin before ``mean + reach``, or after it where bins are too wide for such a short way."""
+    side = 1 if reach < 0 else -1
+    before = _snapped(mean + reach, side)
+    return before if side * (mean - before) >= 0.5 * abs(reach) else _snapped(mean + reach, -side)
 
 
 def _ruled_bounds(column: Histogram) -> tuple[float, float] | None:

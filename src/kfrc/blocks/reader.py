@@ -10,7 +10,7 @@ import numpy as np
 
 from kfrc.blocks.partition import BLOCK_ROWS, Partition
 from kfrc.columns import Column, raw_values
-from kfrc.sources import Chunk, Source
+from kfrc.sources import Chunk, Source, SourceError
 from kfrc.typing import FloatArray
 
 FARTHEST = 1e100
@@ -98,7 +98,7 @@ class Standardizing(Coding):
 def as_numbers(column: Any) -> FloatArray:
     """A raw column of numbers as floats, NaN where nothing is known."""
     if isinstance(column, np.ndarray):
-        return column
+        return column.astype(np.float64, copy=False)
     try:
         return column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
     except TypeError:  # chunked arrays of Arrow always copy
@@ -160,7 +160,7 @@ class Reader:
                     yield Block(first, values, weights)
                     first, filled, values = first + size, 0, None
         if first != stop:
-            raise _short(self.source, stop - first - filled)
+            raise ended_early(self.source, stop - first - filled)
 
     def beginning_at(self, first_block: int) -> Reader:
         """The same reader, whose tasks begin at a block."""
@@ -203,7 +203,6 @@ def _cut(chunk: Chunk, start: int, length: int) -> Chunk:
     return Chunk(columns, None if chunk.weights is None else chunk.weights[rows])
 
 
-def _short(source: Source, missing: int) -> Exception:
-    from kfrc.sources import SourceError
-
+def ended_early(source: Source, missing: int) -> SourceError:
+    """What to raise if a source has fewer rows than it said."""
     return SourceError(f"{source.described} ended {missing} row(s) too early: did it change while it was read?")

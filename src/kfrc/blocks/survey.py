@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kfrc.blocks.histogram import Histogram
 from kfrc.blocks.partition import BLOCK_ROWS
-from kfrc.blocks.reader import as_numbers
+from kfrc.blocks.reader import as_numbers, ended_early
 from kfrc.columns import (
     DROP,
     MAX_LEVELS,
@@ -31,7 +31,7 @@ from kfrc.columns import (
     raw_values,
 )
 from kfrc.outliers import robust_deviation
-from kfrc.sources import Chunk, Source
+from kfrc.sources import Chunk, Source, row_hashes
 from kfrc.typing import FloatArray, IntArray
 
 SAMPLE_ROWS = 20_000
@@ -49,21 +49,6 @@ _MOST_VALUES = 20 * MAX_LEVELS
 """Different values that are counted: a column with more has no levels."""
 
 _FIRST_BLANKS = 10
-
-# The finalizer of SplitMix64, whose output changes in every bit with any bit of its input.
-_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-
-
-def row_hashes(rows: IntArray) -> NDArray[np.uint64]:
-    """One number per row index, as good as random."""
-    keys = rows.astype(np.uint64) * _INCREMENT + _INCREMENT
-    keys ^= keys >> np.uint64(30)
-    keys *= _FIRST
-    keys ^= keys >> np.uint64(27)
-    keys *= _SECOND
-    keys ^= keys >> np.uint64(31)
-    return keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,13 +313,15 @@ def plan_columns(source: Source, types: Mapping[Any, Any] | None, schema: Schema
     pilot = _pilot(source)
     if schema is not None:
         return [
-            _guessed(
-                ColumnPlan(
-                    position,
-                    RawColumn(schema.titles[position], column.name, pilot[position].values),
-                    column.name,
-                    None,
-                    column,
+            _without_values(
+                _guessed(
+                    ColumnPlan(
+                        position,
+                        RawColumn(schema.titles[position], column.name, pilot[position].values),
+                        column.name,
+                        None,
+                        column,
+                    )
                 )
             )
             for position, column in zip(schema.positions.tolist(), schema.columns, strict=True)
@@ -353,7 +340,8 @@ def plan_columns(source: Source, types: Mapping[Any, Any] | None, schema: Schema
         known = raw.values[~is_blank(raw.values)]
         # Cyclic parts of dates know their levels; others are found by the survey.
         prototype = kind.learn(title, known, levels) if issubclass(kind, Cyclic) else kind(title)
-        plans.append(_guessed(ColumnPlan(position, raw, name, levels, prototype, asked=raw.title in asked)))
+        plan = ColumnPlan(position, raw, name, levels, prototype, asked=raw.title in asked)
+        plans.append(_without_values(_guessed(plan)))
     return plans
 
 
@@ -388,8 +376,15 @@ def _guessed(plan: ColumnPlan) -> ColumnPlan:
         return plan
     origin = float(np.median(x))
     size = float(np.abs(x - origin).max())
+    if size == 0:
+        return replace(plan, origin=origin, unit=max(abs(origin), 1.0))
     unit = robust_deviation(x) or float(np.ldexp(np.ldexp(x, -900).std(), 900) if size > 1e150 else x.std())
     return replace(plan, origin=origin, unit=unit or max(abs(origin), 1.0))
+
+
+def _without_values(plan: ColumnPlan) -> ColumnPlan:
+    """The plan as workers need it: the rows of the pilot have served."""
+    return replace(plan, raw=replace(plan.raw, values=plan.raw.values[:0]))
 
 
 @dataclass(eq=False)
@@ -412,6 +407,8 @@ class BlockChunks:
                 if n_waiting == size:
                     yield _joined(self._waiting), first
                     first, n_waiting, self._waiting = first + size, 0, []
+        if first != self.stop:
+            raise ended_early(self.source, self.stop - first - n_waiting)
 
 
 def _split(chunk: Chunk, n_rows: int) -> tuple[Chunk, Chunk]:

@@ -8,6 +8,7 @@ from kfrc.sources.arrays import ArraySource
 from kfrc.sources.arrow import ArrowSource, CSVSource, ParquetSource, parquet_files
 from kfrc.sources.base import Chunk, Source, SourceError, natural_order
 from kfrc.sources.dask import DaskSource
+from kfrc.sources.sampling import row_hashes, sampled_rows, table_of_rows
 
 __all__ = [
     "ArraySource",
@@ -21,6 +22,9 @@ __all__ = [
     "as_source",
     "natural_order",
     "parquet_files",
+    "row_hashes",
+    "sampled_rows",
+    "table_of_rows",
 ]
 
 

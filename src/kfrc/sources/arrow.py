@@ -6,6 +6,7 @@ import glob
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,10 @@ class ParquetSource(Source):
         if self.n_rows == 0:
             raise SourceError(f"{self.described} has no rows")
 
+    def fingerprint(self) -> list[list[Any]]:
+        """What changes if a file does: name, size and time of the last change of every file."""
+        return [[file, size, os.stat(file).st_mtime_ns] for file, size in zip(self.files, self._sizes, strict=True)]
+
     @property
     def described(self) -> str:  # noqa: D102
         return self.files[0] if len(self.files) == 1 else f"{self.files[0]} and {len(self.files) - 1} more file(s)"
@@ -120,7 +125,7 @@ class CSVSource(Source):
         separator: str | None = None,
         folder: Any = None,
     ) -> None:
-        files = _expanded(path)
+        files = self._files = _expanded(path)
         if not files:
             raise SourceError(f"there is no file {path}")
         self._folder = tempfile.TemporaryDirectory(prefix="kfrc-rows-", dir=folder, ignore_cleanup_errors=True)
@@ -145,6 +150,17 @@ class CSVSource(Source):
     def all_names(self) -> list[str]:
         """Names of all columns of the files."""
         return self._rows.all_names
+
+    def restricted(self, columns: Sequence[str], weights: str | None = None) -> CSVSource:
+        """The same rows, which are not parsed again, with other columns to cluster by."""
+        other = copy(self)
+        other._rows = ParquetSource(list(self._rows.files), columns, weights)
+        other.names, other.weight_name = other._rows.names, weights
+        return other
+
+    def fingerprint(self) -> list[list[Any]]:
+        """What changes if a file does: name, size and time of the last change of every file."""
+        return [[file, os.path.getsize(file), os.stat(file).st_mtime_ns] for file in self._files]
 
     def __getstate__(self) -> dict[str, Any]:
         # Only the process that parsed the files removes the copy.

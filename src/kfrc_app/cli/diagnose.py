@@ -12,6 +12,7 @@ from rich.text import Text
 
 from kfrc import KFRC
 from kfrc_app.cli import options
+from kfrc_app.cli.beyond import refuse_pieces, wants_pieces
 from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.render import fixed, heading, line, table, title
 from kfrc_app.facts import diagnosis
@@ -21,6 +22,7 @@ from kfrc_app.facts.text import count, words
 from kfrc_app.runs import FitProgress
 from kfrc_app.runs.settings import missing_settings
 from kfrc_app.tables import DataError, Missing, read_table
+from kfrc_app.tables.beyond import read_sample
 
 _SHARED_WITH_FIT = frozenset(
     {
@@ -44,7 +46,7 @@ _SHARED_WITH_FIT = frozenset(
 
 def diagnose(
     context: typer.Context,
-    data: options.Data,
+    data: options.DataOrFiles,
     clusters: options.Clusters,
     columns: options.Columns = None,
     drop: options.Drop = None,
@@ -58,22 +60,26 @@ def diagnose(
     thousands: options.ThousandsMark = None,
     outliers: options.Outliers = options.OutlierTreatment.CLIP,
     seed: options.Seed = 0,
+    memory: options.Memory = None,
     json: options.Json = False,
 ) -> None:
     """Say at which m a clustering collapses: as kfrc fit chooses, with plain distances, with tuned bandwidths."""
     n_clusters = options.parse_clusters(clusters)
-    found = read_table(
-        data,
-        columns=columns or (),
-        drop=drop or (),
-        label_column=label_column,
-        id_column=id_column,
-        weight_column=weight_column,
-        types=options.parse_types(types),
-        missing=missing,
-        marks=options.parse_marks(decimal, thousands),
-        sheet=sheet,
-    )
+    wishes = options.parse_types(types)
+    roles: dict[str, Any] = {
+        "columns": columns or (),
+        "drop": drop or (),
+        "label_column": label_column,
+        "id_column": id_column,
+        "weight_column": weight_column,
+        "types": wishes,
+        "missing": missing,
+    }
+    if wants_pieces(data, memory, None):
+        refuse_pieces(context, ("sheet", "decimal", "thousands"))
+        found = read_sample(data, roles)
+    else:
+        found = read_table(data, **roles, marks=options.parse_marks(decimal, thousands), sheet=sheet)
     options.refuse_wide(found.data.shape[1])
     if len(found.data) <= n_clusters:
         raise DataError(f"{len(found.data)} rows are too few for {n_clusters} clusters")

@@ -10,6 +10,7 @@ import typer
 
 from kfrc import FRC, KFRC
 from kfrc_app.cli import options
+from kfrc_app.cli.beyond import engine_of, question_of, refuse_pieces, show_beyond, wants_pieces
 from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.render import show_fit
 from kfrc_app.facts import summary_document
@@ -17,9 +18,11 @@ from kfrc_app.facts.agreement import label_notes
 from kfrc_app.facts.encoding import is_complete_numbers
 from kfrc_app.output import check_output, write_folder
 from kfrc_app.runs import cluster_dissimilarities, cluster_table
+from kfrc_app.runs.beyond import cluster_beyond, is_unfinished
 from kfrc_app.runs.results import ALL_FILES
 from kfrc_app.runs.settings import missing_settings
 from kfrc_app.tables import DataError, Missing, Table, read_dissimilarities, read_table
+from kfrc_app.tables.beyond import open_beyond
 
 PATH = "path"
 """The kernel that depends on all rows at once."""
@@ -45,7 +48,7 @@ _TABLE_ONLY = (
 
 def fit(
     context: typer.Context,
-    data: options.Data,
+    data: options.DataOrFiles,
     clusters: options.ClustersOrAuto,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.", metavar="FOLDER")],
     kernel: options.KernelName = "sum",
@@ -74,6 +77,8 @@ def fit(
     seed: options.Seed = 0,
     json: options.Json = False,
     force: options.Force = False,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     excel: Annotated[bool, typer.Option("--excel/--no-excel", help="Write clustered.xlsx.")] = True,
 ) -> None:
@@ -82,7 +87,8 @@ def fit(
     marks = options.parse_marks(decimal, thousands)
     wishes = options.parse_types(types)
     out = options.as_path(out)
-    check_output(out, force=force, folder=True)
+    beyond = not dissimilarity and wants_pieces(data, memory, scheduler)
+    check_output(out, force=force or (beyond and is_unfinished(out)), folder=True)
     command = options.command_line(context)
     if dissimilarity:
         options.refuse_table_options(context, _TABLE_ONLY)
@@ -120,6 +126,35 @@ def fit(
             random_state=seed,
             **missing_settings(missing),
         )
+        if beyond:
+            refuse_pieces(context, ("sheet", "decimal", "thousands"))
+            table = open_beyond(
+                data,
+                columns=columns or (),
+                drop=drop or (),
+                label_column=label_column,
+                id_column=id_column,
+                weight_column=weight_column,
+                types=wishes,
+                missing=missing,
+            )
+            model.set_params(column_types=table.column_types or None)
+            with engine_of(scheduler) as client, progress() as bar:
+                run = cluster_beyond(
+                    table,
+                    model,
+                    out,
+                    source=data,
+                    command=command,
+                    question=question_of(context, table),
+                    client=client,
+                    memory=memory,
+                    with_report=report,
+                    n_refits=refits,
+                    bar=bar,
+                )
+            show_beyond(out, run, json=json)
+            return
         found = read_table(
             data,
             columns=columns or (),

@@ -79,6 +79,24 @@ Memberships = Annotated[
 ]
 FILE_KINDS = "CSV or other text, Excel, OpenDocument, JSON or Parquet, also in a gz or zip file"
 Data = Annotated[str, typer.Argument(help=f"Table: {FILE_KINDS}; - for standard input.", metavar="DATA")]
+DataOrFiles = Annotated[
+    str,
+    typer.Argument(
+        help=f"Table: {FILE_KINDS}; - for standard input. A folder, or a pattern in quotes such as 'data/*.parquet', "
+        "is passed over in pieces.",
+        metavar="DATA",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory", help="Pass over the rows in pieces; a worker may use this much, by default 1GB.", metavar="2GB"
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", help="Dask scheduler whose workers pass over the rows.", metavar="ADDRESS"),
+]
 Sheet = Annotated[
     str | None,
     typer.Option(

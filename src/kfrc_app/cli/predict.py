@@ -10,7 +10,9 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
+from kfrc.blocks import engine_for
 from kfrc_app.cli import options
+from kfrc_app.cli.beyond import engine_of, refuse_pieces, wants_pieces
 from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.facts.fitted import fitted_columns, missing_in_new_rows
 from kfrc_app.facts.notes import warnings_as_notes
@@ -18,13 +20,28 @@ from kfrc_app.models import load_model
 from kfrc_app.output import check_output, mend_output, write_file
 from kfrc_app.runs.results import membership_table, to_csv
 from kfrc_app.tables import DataError, read_new_rows
+from kfrc_app.tables.beyond import open_new_rows
 
 
 def predict(
+    context: typer.Context,
     model: Annotated[str, typer.Argument(help="The model.skops that `kfrc fit` wrote.", metavar="MODEL")],
-    data: Annotated[str, typer.Argument(help="New rows with the columns of the fit, in any order.", metavar="NEW")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="New rows with the columns of the fit, in any order; a folder, or a pattern in quotes such as "
+            "'new/*.parquet', is passed over in pieces.",
+            metavar="NEW",
+        ),
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV file; standard output without it.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="CSV file, standard output without it; of a table in pieces a folder of Parquet files.",
+            metavar="FILE",
+        ),
     ] = None,
     id_column: options.IdColumn = None,
     types: options.DateTypes = None,
@@ -33,17 +50,24 @@ def predict(
     thousands: options.ThousandsMark = None,
     json: options.Json = False,
     force: options.Force = False,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
 ) -> None:
     """Give new rows their memberships in the clusters of a fit."""
     marks = options.parse_marks(decimal, thousands)
     wishes = options.parse_types(types)
+    beyond = wants_pieces(data, memory, scheduler)
     if out is not None:
         out = options.as_path(out)
-        check_output(out, force=force, folder=False)
+        check_output(out, force=force, folder=beyond)
     source = options.as_path(model)
     mend_output(source.parent)  # a run may have been killed while it replaced this folder
     fitted = load_model(source)
     names = [str(name) for name in getattr(fitted, "feature_names_in_", ())]
+    if beyond:
+        refuse_pieces(context, ("types", "sheet", "decimal", "thousands", "json"))
+        _predict_pieces(fitted, names, data, out, id_column, memory, scheduler)
+        return
     if not names:
         # A dissimilarity matrix without names: its columns are counted, not named.
         names = [f"column_{j + 1}" for j in range(int(fitted.n_features_in_))]
@@ -87,6 +111,31 @@ def predict(
         lost = rows.rows.n_left_out
         left_out = f", {lost} of them left out" if lost else ""
         output().print(f"Memberships of {len(found)} rows written to {out}{left_out}")
+
+
+def _predict_pieces(
+    fitted: Any,
+    names: list[str],
+    data: str,
+    out: Path | None,
+    id_column: str | None,
+    memory: str | None,
+    scheduler: str | None,
+) -> None:
+    """Memberships of a table in pieces, as Parquet files."""
+    if out is None:
+        raise typer.BadParameter("memberships of a table in pieces need a folder", param_hint="'-o'")
+    if not names:
+        raise DataError("the model was fitted on a matrix: its new rows must fit into memory")
+    rows = open_new_rows(data, names)
+    ids = [] if id_column is None else [id_column]
+    notes: list[str] = []
+    with engine_of(scheduler) as client, progress() as bar, warnings_as_notes(notes):
+        bar.add_task("computing memberships", total=None)
+        U = fitted.predict_proba(rows)
+        U.write_parquet(out, names=ids, engine=engine_for(client, memory))
+    say_notes(notes)
+    output().print(f"Memberships of {rows.n_rows:,} rows written to {out}/")
 
 
 def _of_all_rows(used: NDArray[np.bool_], values: NDArray[Any]) -> list[Any]:
