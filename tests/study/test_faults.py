@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
-import sys
-import time
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 import fake_study
@@ -18,6 +14,7 @@ from typer.testing import CliRunner
 
 from kfrc_app.cli.study import app
 from kfrc_app.study.store import StudyError, StudyStore
+from processes import PATIENCE, Machines, kill, wait_until
 
 pytestmark = [
     pytest.mark.slow,
@@ -25,73 +22,24 @@ pytestmark = [
 ]
 
 HERE = Path(__file__).parent
-PATIENCE = 40.0
-"""Seconds that anything may take before the test fails."""
 
 
-class Machines:
-    """The separate processes of a test: all gone when it ends."""
+class StudyMachines(Machines):
+    """Processes that run the fake study."""
 
     def __init__(self, folder):
-        self.folder = folder
-        self.environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")])),
-            "FAKE_SECONDS": "0.2",
-            "FAKE_DIARY": str(folder / "diary"),
-            "OMP_NUM_THREADS": "1",
-        }
-        self.processes = []
-
-    def start(self, *arguments, **options):
-        with open(self.folder / "log", "ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, *arguments],
-                env=self.environment,
-                start_new_session=True,
-                **({"stdout": log, "stderr": log} | options),
-            )
-        self.processes.append(process)
-        return process
-
-    def cluster(self):
-        """A scheduler and two workers; returns (address, scheduler, workers)."""
-        file = self.folder / f"scheduler-{len(self.processes)}.json"
-        host = ("--host", "127.0.0.1", "--no-dashboard")
-        scheduler = self.start("-m", "dask", "scheduler", *host, "--port", "0", "--scheduler-file", str(file))
-        wait_until(file.exists)
-        wait_until(lambda: file.read_text().rstrip().endswith("}"))
-        address = json.loads(file.read_text())["address"]
-        local = ("--local-directory", str(self.folder))
-        workers = [
-            self.start("-m", "dask", "worker", address, *host, *local, "--nthreads", "1", "--no-nanny")
-            for _ in range(2)
-        ]
-        return address, scheduler, workers
+        super().__init__(folder, HERE, FAKE_SECONDS="0.2", FAKE_DIARY=str(folder / "diary"))
 
     def study(self, *arguments, **options):
         pipe = subprocess.PIPE
         return self.start(str(HERE / "fake_study.py"), *arguments, stdout=pipe, stderr=pipe, text=True, **options)
 
-    def stop(self):
-        for process in self.processes:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # and the workers that a killed client left
-            process.communicate()
-
 
 @pytest.fixture
 def machines(tmp_path):
-    machines = Machines(tmp_path)
+    machines = StudyMachines(tmp_path)
     yield machines
     machines.stop()
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
 
 
 def n_shards(out):
@@ -101,11 +49,6 @@ def n_shards(out):
 def ended(process):
     output, errors = process.communicate(timeout=PATIENCE)
     return process.returncode, output, errors
-
-
-def kill(process):
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def told(*arguments):

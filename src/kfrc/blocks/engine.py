@@ -259,7 +259,7 @@ class ClusterEngine(Engine):
             for k, future in enumerate(futures):
                 began = time.monotonic()
                 while not future.done():
-                    _pause(distributed, future)
+                    _wait_for(future)
                     told.step(k)
                     if not self.client.nthreads() and time.monotonic() - began > CONNECT_TIMEOUT:
                         activity.step("waiting for workers of the cluster")
@@ -288,10 +288,10 @@ class ClusterEngine(Engine):
         return replace(reader, source=reader.source.without_rows())
 
 
-def _pause(distributed: Any, future: Any) -> None:
-    """Wait for a future, but not for long."""
-    with suppress(TimeoutError):
-        distributed.wait([future], timeout=activity.INTERVAL)
+def _wait_for(future: Any) -> None:
+    """Wait for a future, but not for long; what it ended with is asked later."""
+    with suppress(Exception):
+        future.exception(timeout=activity.INTERVAL)
 
 
 def _result(distributed: Any, future: Any) -> Any:

@@ -1,8 +1,8 @@
 """How the values of a column are distributed, in one pass and in little memory: counts and moments in bins.
 
 Bins are relative to a first guess at center and scale: fine ones in the middle, and beyond sixteen scales sixteen to
-the octave, so that a value of 10³⁰⁰ has a bin as well. Fences that stand at the edges of bins cut exactly: the moments of
-the column with far values moved there are sums over bins.
+the octave, so that a value of 10³⁰⁰ has a bin as well. Fences that stand at the edges of bins cut exactly: the moments
+of the column with far values moved there are sums over bins.
 """
 
 from __future__ import annotations

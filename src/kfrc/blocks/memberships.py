@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -124,13 +125,18 @@ class LazyMemberships(ABC):
         ------
         OSError
             If the disk is full, or nobody may write there.
+        ValueError
+            If the rows themselves stand there in files of these names.
         """
         target = Path(folder)
+        rows = {Path(file).resolve() for file in self.reader.source.files}
+        if any(part.resolve() in rows for part in _parts_in(target)):
+            raise ValueError(f"{target} holds the rows themselves: write memberships to another folder")
         try:
             target.mkdir(parents=True, exist_ok=True)
             (target / FINISHED).unlink(missing_ok=True)
             if not resume:
-                for old in target.glob("part-*.parquet"):
+                for old in _parts_in(target):
                     old.unlink()
             self._write_parts(target, list(names), engine)
             (target / FINISHED).touch()
@@ -143,7 +149,7 @@ class LazyMemberships(ABC):
             with suppress(OSError):
                 for partial in target.glob("*.partial"):
                     partial.unlink()
-        return sorted(target.glob("part-*.parquet"))
+        return _parts_in(target)
 
     def _write_parts(self, target: Path, names: list[str], engine: Engine | None) -> None:
         import pyarrow.parquet as pq
@@ -188,6 +194,11 @@ class LazyMemberships(ABC):
 
 def _part_name(index: int) -> str:
     return f"part-{index:05d}.parquet"
+
+
+def _parts_in(folder: Path) -> list[Path]:
+    """Files of memberships in a folder; other programs name theirs similarly."""
+    return sorted(path for path in folder.glob("part-*.parquet") if re.fullmatch(r"part-\d{5,}", path.stem))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -251,7 +251,7 @@ def _move_memberships(
     absent = ~np.isfinite(locations[:, 0])
     for rows in _row_blocks(Z, len(U)):
         distances = _squared_distances(Z[:, rows], locations)
-        block = t.memberships(distances.T).T
+        block = t.sample_memberships(distances)
         change = np.subtract(block, U[:, rows], out=out[:, rows])
         movement = max(movement, float(change.max()), -float(change.min()))
         out[:, rows] = block

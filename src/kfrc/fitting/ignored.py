@@ -70,7 +70,9 @@ def parameters_in_vain(
         reasons[f"given bandwidths need no scale, and no bounded range up to {MANY_ROWS} rows"] = ("outliers",)
     if result.search is None and not leads_paths and not chooses:
         # The number of clusters is counted by searches of its own, with bandwidths of their own.
-        reasons["bandwidths are given"] = _SHAPE if counts else _SEARCH
+        idle = _SHAPE if counts else _SEARCH
+        # Passes over blocks have threads.
+        reasons["bandwidths are given"] = tuple(name for name in idle if not (result.in_blocks and name == "n_jobs"))
     if parameters["approximation"] not in (AUTO, backend):
         reasons[f'this kernel is held as "{backend}" here'] = ("approximation", "rank")
     elif backend != "nystrom":

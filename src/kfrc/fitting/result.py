@@ -140,6 +140,9 @@ class KernelFit:
         Shares of clusters and columns in what ``solution`` explains; a Gram matrix that was given has no columns.
     foremost : Foremost or None
         Columns of a wide table that a choice saw; None if it saw all, or there was none.
+    in_blocks : bool
+        Whether rows were passed over in blocks, by several threads; everything but centers, eigenvalues, memberships
+        and contributions is then of a sample.
     """
 
     fuzzifier: Fuzzifier
@@ -162,6 +165,7 @@ class KernelFit:
     returns_posterior: bool = False
     contributions: FloatArray | None = None
     foremost: Foremost | None = None
+    in_blocks: bool = False
 
     @property
     def n_clusters(self) -> int:

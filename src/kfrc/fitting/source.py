@@ -308,6 +308,7 @@ def _as_fit(
         centers=TableCenters(sampled.space, found.rows.as_centers(found.centers), found.centers.occupied),
         contributions=_contributions(found, view, sampled),
         threshold=settings.tuning.options.threshold_for([found.rule], n_clusters),
+        in_blocks=True,
     )
     return SourceFit(result, columns.schema, found.memberships, found.uniformity, found.counts, survey.sample, view)
 

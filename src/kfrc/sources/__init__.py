@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from kfrc.sources.arrays import ArraySource
-from kfrc.sources.arrow import ArrowSource, CSVSource, ParquetSource, parquet_files
+from kfrc.sources.arrow import ArrowSource, ParquetSource, parquet_files
 from kfrc.sources.base import Chunk, Source, SourceError, natural_order
 from kfrc.sources.dask import DaskSource
 from kfrc.sources.sampling import row_hashes, sampled_rows, table_of_rows
+from kfrc.sources.text import CSVSource
 
 __all__ = [
     "ArraySource",

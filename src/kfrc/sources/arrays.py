@@ -17,7 +17,7 @@ class ArraySource(Source):
     Parameters
     ----------
     X : ndarray or memmap of shape (n_rows, n_columns)
-        NaN where nothing is known.
+        NaN, or masked, where nothing is known.
     names : sequence, optional
         Of the columns; by default their positions.
     weights : array-like of shape (n_rows,), optional
@@ -40,17 +40,23 @@ class ArraySource(Source):
         self.X = X
         self.n_rows = len(X)
         self.names = tuple(range(X.shape[1])) if names is None else tuple(names)
-        self.weights: FloatArray | None = None if weights is None else check_row_weights(weights, "weights")
+        if len(self.names) != X.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} column(s), but there are {len(self.names)} names")
+        self.weights: FloatArray | None = None if weights is None else check_row_weights(weights, "X")
+        if self.weights is not None and self.weights.shape != (len(X),):
+            raise ValueError(f"X has {len(X)} row(s), but weights have the shape {self.weights.shape}")
         self.weight_name = None if weights is None else "weights"
         self._first = 0
 
     @property
     def in_memory(self) -> bool:  # noqa: D102
-        return not isinstance(self.X, np.memmap)
+        return not _is_mapped(self.X)
 
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:  # noqa: D102
         rows = slice(start - self._first, stop - self._first)
         part = self.X[rows]
+        if np.ma.isMaskedArray(part):
+            part = np.ma.filled(part.astype(np.float64), np.nan)
         yield Chunk([part[:, j] for j in range(part.shape[1])], None if self.weights is None else self.weights[rows])
 
     def pieces(self, start: int, stop: int) -> tuple[Any, ...] | None:  # noqa: D102
@@ -69,9 +75,8 @@ class ArraySource(Source):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
-        if isinstance(self.X, np.memmap):
-            array = self.X
-            state["X"] = _Mapped(array.filename, array.dtype, array.shape, array.offset, array.flags.f_contiguous)
+        if _is_mapped(self.X):
+            state["X"] = _Mapped(self.X)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -80,13 +85,29 @@ class ArraySource(Source):
         self.__dict__.update(state)
 
 
-class _Mapped:
-    """What another process needs to map the same file."""
+def _is_mapped(X: Any) -> bool:
+    """Whether rows are in a file; what was computed from a memmap is called one too, but has none."""
+    return isinstance(X, np.memmap) and X.filename is not None
 
-    def __init__(self, filename: Any, dtype: Any, shape: Any, offset: int, by_columns: bool) -> None:
-        self.filename, self.dtype, self.shape, self.offset = filename, dtype, shape, offset
-        self.order = "F" if by_columns and shape[1] > 1 else "C"
+
+class _Mapped:
+    """What another process needs to map the same part of a file."""
+
+    def __init__(self, X: Any) -> None:
+        first = X
+        while isinstance(first.base, np.memmap):
+            first = first.base
+        low, high = np.lib.array_utils.byte_bounds(X)
+        begin = X.__array_interface__["data"][0]
+        self.filename, self.dtype, self.shape, self.strides = X.filename, X.dtype, X.shape, X.strides
+        # A part of a memmap has the offset of the whole: where it begins is known by its address.
+        self.offset = first.offset + low - first.__array_interface__["data"][0]
+        self.n_bytes, self.begin = high - low, begin - low
 
     def open(self) -> Any:
-        options: dict[str, Any] = {"dtype": self.dtype, "shape": self.shape, "offset": self.offset, "order": self.order}
-        return np.memmap(self.filename, mode="r", **options)
+        if 0 in self.shape:
+            return np.empty(self.shape, self.dtype)
+        mapped = np.memmap(self.filename, np.uint8, "r", self.offset, (self.n_bytes,))
+        X: Any = np.ndarray.__new__(np.memmap, self.shape, self.dtype, mapped, self.begin, self.strides)
+        X.__array_finalize__(mapped)
+        return X

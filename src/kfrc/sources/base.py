@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,11 +50,14 @@ class Source(ABC):
     n_rows : int
     weight_name : str or None
         The column that says how many rows each row stands for.
+    files : tuple of str
+        That rows are read from, if it is known.
     """
 
     names: tuple[Any, ...]
     n_rows: int
     weight_name: str | None = None
+    files: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -112,31 +116,47 @@ class Source(ABC):
 def chosen_names(available: Sequence[str], columns: Sequence[str] | None, weights: str | None, where: str) -> list[str]:
     """The columns to cluster by: those that are asked for, or all but the weights."""
     wanted = [name for name in available if name != weights] if columns is None else list(columns)
-    absent = [name for name in [*wanted, *([] if weights is None else [weights])] if name not in available]
+    needed = [*wanted, *([] if weights is None else [weights])]
+    absent = [name for name in needed if name not in available]
     if absent:
         shown = ", ".join(map(str, available[:10])) + (" and more" if len(available) > 10 else "")
         raise SourceError(f"{where} has no column {absent[0]!r}: its columns are {shown}")
     if not wanted:
         raise SourceError(f"{where} has no column to cluster by")
-    if len(set(wanted)) < len(wanted):
+    counts = Counter(available)
+    if len(set(wanted)) < len(wanted) or any(counts[name] > 1 for name in needed):
         raise SourceError(f"names of columns must differ, but {where} has one twice")
     return wanted
 
 
-def natural_order(path: Any) -> list[Any]:
-    """Sorts part.2 before part.10."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(path))]
+def natural_order(path: Any) -> tuple[list[Any], str]:
+    """Sorts part.2 before part.10.
+
+    Examples
+    --------
+    >>> from kfrc.sources import natural_order
+    >>> sorted(["part.10", "part.2", "part.02"], key=natural_order)
+    ['part.02', 'part.2', 'part.10']
+    """
+    text = str(path)
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", text)], text
 
 
-def check_row_weights(values: Any, name: str) -> FloatArray:
+def check_row_weights(values: Any, described: str) -> FloatArray:
     """Weights as numbers that count rows.
 
     Raises
     ------
     SourceError
-        If one is missing, negative or infinite.
+        If one is missing, negative or infinite, or no number.
     """
-    weights = np.asarray(values, dtype=np.float64)
+    given = np.asarray(values)
+    if given.dtype.kind not in "iufbO" or (given.dtype == object and any(isinstance(v, str) for v in given.flat)):
+        raise SourceError(f"{described}: weights must be numbers")
+    try:
+        weights = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise SourceError(f"{described}: weights must be numbers") from None
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise SourceError(f"the column of weights '{name}' holds missing, infinite or negative values")
+        raise SourceError(f"{described}: weights must not be missing, infinite or negative")
     return weights

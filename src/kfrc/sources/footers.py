@@ -1,0 +1,137 @@
+"""What the end of a Parquet file says of it: rows, row groups and columns, which all files of a source must share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kfrc.sources.base import SourceError
+
+
+class Footer:
+    """The end of a Parquet file.
+
+    Attributes
+    ----------
+    path : str
+    size : int
+        Bytes of the file.
+    n_rows : int
+    group_rows : ndarray of shape (n_groups,)
+        Rows of every row group.
+    schema : pyarrow.Schema
+        Names and types of the columns.
+    """
+
+    def __init__(self, path: str, size: int, metadata: Any, schema: Any) -> None:
+        self.path, self.size, self.schema = path, size, schema.remove_metadata()
+        self.n_rows = int(metadata.num_rows)
+        self.group_rows = np.array([metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)], dtype=int)
+        self.names = list(schema.names)
+        self.kinds = [kind_of(field.type) for field in schema]
+
+    @classmethod
+    def read(cls, path: str) -> Footer:
+        """Of a file.
+
+        Raises
+        ------
+        SourceError
+            If it is no Parquet file.
+        """
+        with opened(path) as file:
+            return cls(path, os.path.getsize(path), file.metadata, file.schema_arrow)
+
+    def is_of(self, file: Any) -> bool:
+        """Whether an opened file still ends like this."""
+        metadata = file.metadata
+        return (
+            os.path.getsize(self.path) == self.size
+            and metadata.num_row_groups == len(self.group_rows)
+            and metadata.num_rows == self.n_rows
+            and file.schema_arrow.equals(self.schema)
+        )
+
+    def refuse_other_columns(self, first: Footer) -> None:
+        """Stop if the columns are not those of the first file."""
+        if self.names != first.names:
+            here, there = set(self.names) - set(first.names), set(first.names) - set(self.names)
+            what = (
+                f"has {_listed(here)}, which {first.path} has not"
+                if here
+                else f"lacks {_listed(there)}, which {first.path} has"
+                if there
+                else f"has its columns in another order than {first.path}"
+            )
+            raise SourceError(f"{self.path} {what}: all files must have the same columns")
+        for name, kind, other in zip(self.names, self.kinds, first.kinds, strict=True):
+            if kind != other:
+                raise SourceError(
+                    f"column '{name}' holds {kind} in {self.path}, but {other} in {first.path}: all files must agree"
+                )
+
+
+def opened(path: str) -> Any:
+    """A Parquet file, for reading.
+
+    Raises
+    ------
+    SourceError
+        If it is none, or is not there.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path, memory_map=True, pre_buffer=False)
+    except FileNotFoundError:
+        raise SourceError(f"{path} does not exist any more") from None
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(f"{path} is no Parquet file, or is damaged: {first_line(error)}") from error
+
+
+def kind_of(kind: Any) -> str:
+    """What a type of Arrow is: columns of several files must agree in that."""
+    import pyarrow.types as types
+
+    kind = _plain(kind)
+    for name, found in (
+        ("truth values", types.is_boolean),
+        ("numbers", lambda k: types.is_integer(k) or types.is_floating(k) or types.is_decimal(k)),
+        ("text", lambda k: types.is_string(k) or types.is_large_string(k)),
+        ("dates", lambda k: types.is_date(k) or types.is_timestamp(k)),
+    ):
+        if found(kind):
+            return name
+    return str(kind)
+
+
+def shared_types(footers: Sequence[Footer]) -> dict[str, Any]:
+    """Types for the columns of which files hold the same kind in several types, such as whole numbers and others."""
+    import pyarrow as pa
+
+    usual = {"numbers": pa.float64(), "text": pa.large_string(), "dates": pa.timestamp("us")}
+    first = footers[0]
+    return {
+        name: usual.get(kind, _plain(first.schema.types[k]))
+        for k, (name, kind) in enumerate(zip(first.names, first.kinds, strict=True))
+        if any(footer.schema.types[k] != first.schema.types[k] for footer in footers[1:])
+    }
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _plain(kind: Any) -> Any:
+    import pyarrow.types as types
+
+    return kind.value_type if types.is_dictionary(kind) else kind
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(f"'{name}'" for name in sorted(names)[:5])
