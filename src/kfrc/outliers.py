@@ -36,6 +36,9 @@ MANY_ROWS = 5000
 BOUNDED_REACH = 9.0
 """Standard deviations from the mean beyond which a column of many rows does not go: 80 polynomials at level 0."""
 
+REACH_STEPS = 30
+"""Times that the range is bounded anew, because the deviation shrank with it: few are enough for any tail."""
+
 CENTRAL_SHARES = (0.5, 0.8, 0.9, 0.98)
 """Shares of the rows whose range measures the bulk: the first that is not a single value and leaves little outside."""
 
@@ -150,8 +153,7 @@ def find_fences(X: FloatArray, *, robust_scale: bool = True) -> Fences:
         robust = _ruled_bounds(x)
         bounds = robust or (-np.inf, np.inf)
         if many:
-            reach = _bounded_range(np.clip(x, *bounds))
-            bounds = max(bounds[0], reach[0]), min(bounds[1], reach[1])
+            bounds = _within_reach(x, bounds)
         outside = np.flatnonzero((x < bounds[0]) | (x > bounds[1]))
         if len(outside):
             low[j], high[j] = np.ldexp(bounds, exponent)
@@ -330,9 +332,16 @@ def robust_deviation(x: FloatArray) -> float:
     return float(np.median(others)) if len(others) <= (1.0 - CENTRAL_SHARES[-1]) * len(x) else 0.0
 
 
-def _bounded_range(x: FloatArray) -> tuple[float, float]:
-    mean, deviation = float(x.mean()), float(x.std(ddof=1))
-    return mean - BOUNDED_REACH * deviation, mean + BOUNDED_REACH * deviation
+def _within_reach(x: FloatArray, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Bounds no farther from the mean than the range of a column may go, in deviations of the column within them."""
+    for _ in range(REACH_STEPS):
+        within = np.clip(x, *bounds)
+        mean, deviation = (float(found[0]) for found in mean_and_deviation(within[:, None]))
+        reach = BOUNDED_REACH * deviation
+        if within.min() >= mean - reach and within.max() <= mean + reach:
+            break
+        bounds = max(bounds[0], mean - reach), min(bounds[1], mean + reach)
+    return bounds
 
 
 def _deviation(x: FloatArray) -> float:

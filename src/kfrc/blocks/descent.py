@@ -41,8 +41,10 @@ class PassSums:
 
     Attributes
     ----------
-    moments : ndarray of shape (n_functions, n_clusters + 1)
-        Of the basis, weighted by t(u) for every cluster; in the last column those of all rows.
+    moments : ndarray of shape (n_functions, n_clusters)
+        Of the basis, weighted by t(u) for every cluster.
+    overall : ndarray of shape (n_functions,)
+        Of the basis over all rows; zeros if nobody asked for them.
     masses : ndarray of shape (n_clusters,)
         Σ_j s_j t(u_ji).
     objective : float
@@ -58,6 +60,7 @@ class PassSums:
     """
 
     moments: FloatArray
+    overall: FloatArray
     masses: FloatArray
     objective: float
     sizes: FloatArray
@@ -70,6 +73,7 @@ class PassSums:
         """Of the rows of both."""
         return PassSums(
             self.moments + following.moments,
+            self.overall + following.overall,
             self.masses + following.masses,
             self.objective + following.objective,
             self.sizes + following.sizes,
@@ -89,17 +93,20 @@ class FuzzyPass:
     rows : RowMap
     centers : BlockCenters
     rule : Fuzzifier
+    with_overall : bool
+        Whether the moments of all rows are wanted, which are the same in every pass.
     """
 
     rows: RowMap
     centers: BlockCenters
     rule: Fuzzifier
+    with_overall: bool = False
 
     def __call__(self, block: Block) -> PassSums:
         """Sums over the rows of a block."""
         rows, rule = self.rows, self.rule
         n_clusters = self.centers.n_clusters
-        moments = np.zeros((rows.n_functions, n_clusters + 1))
+        moments, overall = np.zeros((rows.n_functions, n_clusters)), np.zeros(rows.n_functions)
         masses, sizes, scatters = np.zeros(n_clusters), np.zeros(n_clusters), np.zeros(n_clusters)
         objective = entropy = total = 0.0
         dearest: tuple[float, int, FloatArray] = (-np.inf, -1, np.empty(0))
@@ -110,29 +117,29 @@ class FuzzyPass:
             basis = rows.prepared(values, workspace)
             distances = occupied_only(rows.distances(basis, table), self.centers)
             U = rule.sample_memberships(distances)
-            weights = np.empty((n_clusters + 1, U.shape[1]), dtype=U.dtype)
-            weights[:-1] = rule.value(U)
-            weights[-1] = 1.0
+            weights = rule.value(U)
             if block.weights is not None:
-                weights *= block.weights[part].astype(U.dtype)
+                weights = weights * block.weights[part].astype(U.dtype)
             finite = distances if self.centers.occupied.all() else np.where(np.isfinite(distances), distances, 0.0)
-            costs = weights[:-1] * rule.sample_costs(finite)
+            costs = weights * rule.sample_costs(finite)
             of_rows = costs.sum(axis=0)
             objective += float(of_rows.sum(dtype=np.float64))
             last = int(of_rows.argmax())
             if float(of_rows[last]) > dearest[0]:
                 dearest = (float(of_rows[last]), block.first + part.start + last, values[:, last].copy())
-            sums = weights.sum(axis=1, dtype=np.float64)
-            masses += sums[:-1]
-            total += float(sums[-1])
+            masses += weights.sum(axis=1, dtype=np.float64)
+            total += float(values.shape[1] if block.weights is None else block.weights[part].sum())
             moments += rows.moments(basis, weights)
+            if self.with_overall:
+                ones = np.ones(values.shape[1]) if block.weights is None else block.weights[part]
+                overall += rows.moments(basis, ones[None].astype(U.dtype))[:, 0]
             if rule.has_penalty:
                 counted = U if block.weights is None else U * block.weights[part]
                 sizes += counted.sum(axis=1, dtype=np.float64)
                 scatters += np.einsum("ij,ij->i", counted, finite, dtype=np.float64)
                 uncertain = entr(U).sum(axis=0, dtype=np.float64)
                 entropy += float(uncertain.sum() if block.weights is None else block.weights[part] @ uncertain)
-        return PassSums(moments, masses, objective, sizes, scatters, entropy, total, dearest)
+        return PassSums(moments, overall, masses, objective, sizes, scatters, entropy, total, dearest)
 
 
 def occupied_only(distances: FloatArray, centers: BlockCenters) -> FloatArray:
@@ -169,7 +176,7 @@ class DescentState:
         J at the last point that was kept, and the plain step from there.
     acceleration : Anderson
     overall : ndarray of shape (n_functions,) or None
-        Means of the basis over all rows, of the map in double precision.
+        Means of the basis over all rows, once a pass has made them.
     status : Status
     finished : bool
     """
@@ -241,7 +248,7 @@ def _after_pass(
     used = rows.in_single() if state.single else rows
     here = state.here
     doing = f"pass {state.n_passes + 1} over the rows"
-    sums = engine.run(FuzzyPass(used, here.centers, here.rule), reader, doing)
+    sums = engine.run(FuzzyPass(used, here.centers, here.rule, state.overall is None), reader, doing)
     n_passes = state.n_passes + 1
     objective = sums.objective + here.rule.penalty_of(sums.sizes, sums.entropy)
     slack = (_SINGLE_SLACK if state.single else DESCENT_TOL) * abs(objective)
@@ -252,8 +259,10 @@ def _after_pass(
         if not state.extrapolated and not state.single:
             # Rounding: no step lowers the objective any more.
             return replace(state, n_passes=n_passes, finished=True, status=Status.CONVERGED)
-    overall = used.centers(sums.moments[:, -1:], np.array([sums.total]), None).means[:, 0]
-    image = used.centers(sums.moments[:, :-1], sums.masses, overall)
+    overall = state.overall
+    if overall is None:
+        overall = used.centers(sums.overall[:, None], np.array([sums.total]), None).means[:, 0]
+    image = used.centers(sums.moments, sums.masses, overall)
     image = _reseeded(used, image, sums)
     step = image.means - here.centers.means
     lengths = used.squared_steps(step)
@@ -264,9 +273,7 @@ def _after_pass(
     largest = float(np.sqrt(lengths[image.occupied & here.centers.occupied].max(initial=0.0)))
     relative = largest / np.sqrt(mean_distance) if mean_distance > 0 else 0.0
     path = state.path if state.single else (*state.path, objective)
-    state = replace(
-        state, n_passes=n_passes, path=path, accepted=(objective, plain), overall=None if state.single else overall
-    )
+    state = replace(state, n_passes=n_passes, path=path, accepted=(objective, plain), overall=overall)
     if state.single and (relative <= _SINGLE_UNTIL or n_passes + 1 >= max_iter):
         state.acceleration.forget()
         return replace(
@@ -275,6 +282,7 @@ def _after_pass(
             here=Point(rows.translated(plain.centers, used), rule),
             extrapolated=False,
             accepted=None,
+            overall=None,  # means of another basis
         )
     same = bool((image.occupied == here.centers.occupied).all())
     if relative <= _STEP_PER_MEMBERSHIP * tol and same and not state.single:

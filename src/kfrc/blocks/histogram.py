@@ -8,7 +8,6 @@ of the column with far values moved there are sums over bins.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -21,6 +20,7 @@ from kfrc.outliers import (
     FEW,
     ISOLATED,
     LITTLE,
+    REACH_STEPS,
     RULED_BY_MANY,
     RULED_BY_ONE,
     FarColumn,
@@ -141,6 +141,11 @@ class Histogram:
         """Whether there are at least two different values."""
         return self.low < self.high and self.high - self.low > 1e-14 * max(abs(self.low), abs(self.high))
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Smallest and largest z; infinite if they are too far for numbers."""
+        return (self.low - self.origin) / self.unit, (self.high - self.origin) / self.unit
+
     def moments(self, bounds: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
         """Mean and standard deviation in units of the column, with what is beyond ``bounds`` (of z, at edges) there."""
         inside, below, above = self._parts(bounds)
@@ -209,14 +214,10 @@ def fence(column: Histogram, *, clip: bool = True, robust_scale: bool = True) ->
     whole = (-_LARGEST, _LARGEST)
     bounds = ruled if clip and robust_scale and ruled is not None else whole
     if clip:
-        mean, deviation = column.moments(bounds)
-        mean, deviation = (mean - column.origin) / column.unit, deviation / column.unit
-        reach = BOUNDED_REACH * deviation
-        bounds = max(bounds[0], _reached(mean, -reach)), min(bounds[1], _reached(mean, reach))
-    extremes = (column.low - column.origin) / column.unit, (column.high - column.origin) / column.unit
+        bounds = _within_reach(column, bounds)
     bounds = (
-        bounds[0] if extremes[0] < bounds[0] else -np.inf,
-        bounds[1] if extremes[1] > bounds[1] else np.inf,
+        bounds[0] if column.ends[0] < bounds[0] else -np.inf,
+        bounds[1] if column.ends[1] > bounds[1] else np.inf,
     )
     unit_bounds = bounds if robust_scale or ruled is None else ruled
     mean, deviation = column.moments(unit_bounds)
@@ -236,6 +237,18 @@ def fence(column: Histogram, *, clip: bool = True, robust_scale: bool = True) ->
         ruled=clip and robust_scale and ruled is not None,
     )
     return Fenced(low, high, mean, deviation, far)
+
+
+def _within_reach(column: Histogram, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Bounds no farther from the mean than the range of a column may go, in deviations of the column within them."""
+    for _ in range(REACH_STEPS):
+        mean, deviation = column.moments(bounds)
+        mean, reach = (mean - column.origin) / column.unit, BOUNDED_REACH * deviation / column.unit
+        closer = max(bounds[0], _reached(mean, -reach)), min(bounds[1], _reached(mean, reach))
+        if closer == bounds:
+            break
+        bounds = closer
+    return bounds
 
 
 def _snapped(z: float, side: int) -> float:
@@ -262,8 +275,7 @@ def _ruled_bounds(column: Histogram) -> tuple[float, float] | None:
     robust = _robust_deviation(column, median)
     if robust == 0:
         return None
-    extremes = np.array([column.low, column.high])
-    farthest = np.abs(np.clip((extremes - column.origin) / column.unit, -_LARGEST, _LARGEST) - median).max() / robust
+    farthest = np.abs(np.clip(column.ends, -_LARGEST, _LARGEST) - median).max() / robust
     if farthest <= FAR:
         return None
     places = (column.sums[occupied] / counts - median) / robust
@@ -321,5 +333,4 @@ def _quantile(column: Histogram, share: float) -> float:
     place = int(np.clip(np.searchsorted(cumulated, target, side="left") - 1, 0, len(column.counts) - 1))
     inside = (target - cumulated[place]) / max(column.counts[place], 1e-300)
     z = _ALL_EDGES[place] + inside * (_ALL_EDGES[place + 1] - _ALL_EDGES[place])
-    bounds: Any = (np.array([column.low, column.high]) - column.origin) / column.unit
-    return float(np.clip(z, *bounds))
+    return float(np.clip(z, *column.ends))

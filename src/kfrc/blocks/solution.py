@@ -148,7 +148,7 @@ def solve_blocks(
     sums, assessment = both.sums, both.assessment
     n_clusters = centers.n_clusters
     collapsed = n_clusters > 1 and assessment.spread <= COLLAPSE_TOL
-    image = rows.centers(sums.moments[:, :-1], sums.masses, state.overall)
+    image = rows.centers(sums.moments, sums.masses, state.overall)
     objective = sums.objective + rule.penalty_of(sums.sizes, sums.entropy)
     final = _objective_of_memberships(rows, last.fuzzy, sums, image, objective)
     order = assessment.order

@@ -141,7 +141,8 @@ class LevelCounts:
 
     def bounded(self) -> LevelCounts:
         """Without counts if there are too many."""
-        return self if len(self.counts) <= _MOST_VALUES else replace(self, counts=Counter(), complete=False)
+        fits = self.complete and len(self.counts) <= _MOST_VALUES
+        return self if fits else replace(self, counts=Counter(), complete=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ class ParquetSource(Source):
         self.weight_name = weights
         footers = [Footer.read(file) for file in self.files]
         for footer in footers[1:]:
-            footer.refuse_other_columns(footers[0])
+            footer.refuse_other_names(footers[0])
         footers = [footer for footer in footers if footer.n_rows] or footers[:1]
         self.files = tuple(footer.path for footer in footers)
         self._footers = tuple(footers)
@@ -93,9 +93,9 @@ class ParquetSource(Source):
             if begin < stop and ends[-1] > start:
                 starts = ends - footer.group_rows
                 wanted = np.flatnonzero((starts < stop) & (ends > start))
-                batches = _decoded(footer, wanted.tolist(), names)
+                batches = _decoded(footer, wanted.tolist(), names, self._types)
                 for batch in _cut(batches, int(starts[wanted[0]]), start, stop):
-                    yield footer, _cast(batch, self._types)
+                    yield footer, batch
             begin = int(ends[-1])
 
 
@@ -199,7 +199,7 @@ def parquet_files(path: Any) -> list[str]:
     return found
 
 
-def _decoded(footer: Footer, groups: list[int], names: list[str]) -> Iterator[Any]:
+def _decoded(footer: Footer, groups: list[int], names: list[str], types: Mapping[str, Any]) -> Iterator[Any]:
     """Batches of some row groups."""
     import pyarrow as pa
 
@@ -211,7 +211,7 @@ def _decoded(footer: Footer, groups: list[int], names: list[str]) -> Iterator[An
                 for column in batch.columns:
                     if not pa.types.is_primitive(column.type):
                         column.validate(full=True)  # text and levels refer to bytes that a damaged file may lack
-                yield batch
+                yield _cast(batch, types)
         except (pa.ArrowException, OSError) as error:
             where = f"row groups {groups[0]} to {groups[-1]}" if len(groups) > 1 else f"row group {groups[0]}"
             raise SourceError(

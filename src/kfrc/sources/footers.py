@@ -55,23 +55,19 @@ class Footer:
             and file.schema_arrow.equals(self.schema)
         )
 
-    def refuse_other_columns(self, first: Footer) -> None:
+    def refuse_other_names(self, first: Footer) -> None:
         """Stop if the columns are not those of the first file."""
-        if self.names != first.names:
-            here, there = set(self.names) - set(first.names), set(first.names) - set(self.names)
-            what = (
-                f"has {_listed(here)}, which {first.path} has not"
-                if here
-                else f"lacks {_listed(there)}, which {first.path} has"
-                if there
-                else f"has its columns in another order than {first.path}"
-            )
-            raise SourceError(f"{self.path} {what}: all files must have the same columns")
-        for name, kind, other in zip(self.names, self.kinds, first.kinds, strict=True):
-            if kind != other:
-                raise SourceError(
-                    f"column '{name}' holds {kind} in {self.path}, but {other} in {first.path}: all files must agree"
-                )
+        if self.names == first.names:
+            return
+        here, there = set(self.names) - set(first.names), set(first.names) - set(self.names)
+        what = (
+            f"has {_listed(here)}, which {first.path} has not"
+            if here
+            else f"lacks {_listed(there)}, which {first.path} has"
+            if there
+            else f"has its columns in another order than {first.path}"
+        )
+        raise SourceError(f"{self.path} {what}: all files must have the same columns")
 
 
 def opened(path: str) -> Any:
@@ -110,16 +106,30 @@ def kind_of(kind: Any) -> str:
 
 
 def shared_types(footers: Sequence[Footer]) -> dict[str, Any]:
-    """Types for the columns of which files hold the same kind in several types, such as whole numbers and others."""
+    """Types for the columns of which files hold the same kind in several types, such as whole numbers and others.
+
+    A column without any value may be of no type in some of the files.
+
+    Raises
+    ------
+    SourceError
+        If files hold different kinds.
+    """
     import pyarrow as pa
 
     usual = {"numbers": pa.float64(), "text": pa.large_string(), "dates": pa.timestamp("us")}
-    first = footers[0]
-    return {
-        name: usual.get(kind, _plain(first.schema.types[k]))
-        for k, (name, kind) in enumerate(zip(first.names, first.kinds, strict=True))
-        if any(footer.schema.types[k] != first.schema.types[k] for footer in footers[1:])
-    }
+    shared = {}
+    for k, name in enumerate(footers[0].names):
+        typed = [footer for footer in footers if footer.kinds[k] != "null"]
+        for footer in typed[1:]:
+            if footer.kinds[k] != typed[0].kinds[k]:
+                raise SourceError(
+                    f"column '{name}' holds {footer.kinds[k]} in {footer.path}, but {typed[0].kinds[k]} in "
+                    f"{typed[0].path}: all files must agree"
+                )
+        if any(footer.schema.types[k] != footers[0].schema.types[k] for footer in footers[1:]):
+            shared[name] = usual.get(typed[0].kinds[k], _plain(typed[0].schema.types[k]))
+    return shared
 
 
 def first_line(error: BaseException) -> str:

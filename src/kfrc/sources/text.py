@@ -70,7 +70,7 @@ class CSVSource(Source):
         return self._described
 
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:  # noqa: D102
-        return self._rows.chunks(start, stop)
+        yield from self._rows.chunks(start, stop)  # whoever reads needs the folder, and so this source
 
     def named_columns(self, start: int, stop: int, names: Sequence[str]) -> list[Any]:  # noqa: D102
         return self._rows.named_columns(start, stop, names)

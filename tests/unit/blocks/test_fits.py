@@ -1,0 +1,341 @@
+"""Fits in blocks: the minimum of the solver that has all rows at once, found in fewer passes, and never a rise of J."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from kfrc import FCM, FRC, KFRC, RFCM
+from kfrc.blocks import LocalEngine, engine_for
+from kfrc.clusterers._fcm_descent import solve_fcm
+from kfrc.clusterers._rows import fitted_rows
+from kfrc.exceptions import MissingRowWarning
+from kfrc.fitting import SourceTable, TableView, fit_source, fit_table, resolve_settings
+from kfrc.fuzzifiers import Fuzzifier, Power
+from kfrc.kernels import Kernel
+from kfrc.metrics import adjusted_rand_score
+from kfrc.sources import ArraySource
+from kfrc.typing import FloatArray
+
+N_ROWS, N_CLUSTERS = 24_000, 3
+TIGHT = 1e-10
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    means = 2.5 * rng.standard_normal((N_CLUSTERS, 4))
+    labels = rng.integers(N_CLUSTERS, size=N_ROWS)
+    return means[labels] + rng.standard_normal((N_ROWS, 4)), labels
+
+
+@pytest.fixture(scope="module")
+def incomplete(rows):
+    X = rows[0].copy()
+    X[np.random.default_rng(1).random(X.shape) < 0.15] = np.nan
+    X[7] = np.nan
+    return X
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return np.random.default_rng(2).integers(1, 4, size=N_ROWS).astype(np.float64)
+
+
+def settings_of(**parameters):
+    given = {"bandwidths": 1.5, "m": 1.5, "outliers": "keep", "n_init": 1, **parameters}
+    return resolve_settings(KFRC(N_CLUSTERS, **given).get_params(deep=False), N_CLUSTERS)
+
+
+def in_blocks(X, weights=None, **parameters):
+    table = SourceTable(ArraySource(X, weights=weights))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingRowWarning)
+        return fit_source(table, settings_of(**parameters), LocalEngine(1), np.random.default_rng(0), str)
+
+
+def all_at_once(X, weights=None, **parameters):
+    """The solver that keeps memberships of all rows, on the same rows."""
+    settings = settings_of(**parameters)
+    if weights is None and not np.isnan(X).any():
+        view = TableView.of(X, None, standardize=True, clip=False, robust_scale=False)
+    else:
+        from kfrc.columns import Schema
+
+        schema = Schema.learn(X, None, "partial")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MissingRowWarning)
+            view = TableView.of_types(schema.encode(X), schema, weights, clip=False)
+    return fit_table(view, settings, np.random.default_rng(0), str)
+
+
+CASES = {
+    "sum": ({}, False, False),
+    "power": ({"fuzzifier": "power", "m": 1.7}, False, False),
+    "quadratic": ({"fuzzifier": "quadratic", "m": 0.5}, False, False),
+    "exponential": ({"fuzzifier": "exponential", "m": 2.0}, False, False),
+    "linear": ({"kernel": "linear"}, False, False),
+    "blanks": ({}, True, False),
+    "weights": ({}, False, True),
+    "blanks and weights": ({}, True, True),
+    "linear with blanks": ({"kernel": "linear"}, True, False),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_minimum_is_that_of_the_solver_with_all_rows_at_once(case, rows, incomplete, counts):
+    parameters, blanks, weighted = CASES[case]
+    X, weights = incomplete if blanks else rows[0], counts if weighted else None
+    here = in_blocks(X, weights, tol=TIGHT, **parameters)
+    there = all_at_once(X, weights, tol=TIGHT, **parameters)
+    U = np.asarray(here.memberships)
+    order = np.argmax(U.T @ there.solution.memberships, axis=0)
+    assert_allclose(U[:, order], there.solution.memberships, rtol=0, atol=1e-8)  # steps of 1e-10, both not at the end
+    assert here.result.solution.objective == pytest.approx(there.solution.objective, rel=1e-12)
+    assert_allclose(here.result.eigenvalues, there.eigenvalues, rtol=0, atol=1e-11)
+    assert_allclose(here.result.contributions[order], there.contributions, rtol=0, atol=1e-8)
+    assert here.result.solution.status == there.solution.status == "converged"
+    assert here.result.solution.n_iter < there.solution.n_iter  # extrapolated steps
+    assert_allclose(here.result.centers.squared_distances(X[:50]), _distances(here, X[:50]), rtol=1e-8, atol=1e-10)
+
+
+def _distances(fit, X):
+    rows, reader = fit.memberships.rows, fit.memberships.fitted
+    values = np.empty((X.shape[1], len(X)))
+    reader.coding.write(next(ArraySource(X).chunks(0, len(X))), values)
+    return rows.distances(rows.prepared(values, {}), rows.table(fit.memberships.centers)).T
+
+
+@pytest.mark.parametrize("fuzzifier", Fuzzifier.registry)
+@pytest.mark.parametrize("kernel", ["sum", "linear"])
+def test_the_objective_never_rises_and_rows_sum_to_one(fuzzifier, kernel, rows):
+    fit = in_blocks(rows[0], fuzzifier=fuzzifier, m=None, kernel=kernel, tol=TIGHT)
+    path = fit.result.solution.objective_path
+    assert (np.diff(path) <= 1e-12 * path[:-1]).all()
+    U = np.asarray(fit.memberships)
+    assert_allclose(U.sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    assert U.min() >= 0
+
+
+def test_threads_memory_and_tasks_change_no_bit(rows):
+    X = np.tile(rows[0], (9, 1))[:200_000]
+    fits = [
+        KFRC(3, bandwidths=1.5, m=1.5, n_init=1, random_state=0, n_jobs=n_jobs).fit(ArraySource(X), memory=memory)
+        for n_jobs, memory in ((1, "1GB"), (2, "1GB"), (3, "10MB"))
+    ]
+    for other in fits[1:]:
+        assert_array_equal(other.objective_path_, fits[0].objective_path_)
+        assert_array_equal(other.eigenvalues_, fits[0].eigenvalues_)
+        assert_array_equal(other.memberships_.head(200), fits[0].memberships_.head(200))
+
+
+def test_a_table_in_memory_and_a_source_of_the_same_rows_give_the_same_bits(rows):
+    X, labels = rows
+    in_memory, source = KFRC(3, random_state=0).fit(X), KFRC(3, random_state=0).fit(ArraySource(X))
+    assert_array_equal(np.asarray(source.memberships_), in_memory.memberships_)
+    assert_array_equal(np.asarray(source.labels_), in_memory.labels_)
+    assert_array_equal(source.bandwidths_, in_memory.bandwidths_)
+    assert source.objective_ == in_memory.objective_
+    assert source.uniformity_ == pytest.approx(in_memory.uniformity_, abs=1e-12)
+    assert_array_equal(source.cluster_sizes_, np.bincount(in_memory.labels_))
+    assert adjusted_rand_score(labels, in_memory.labels_) > 0.85
+    assert_allclose(in_memory.predict_proba(X), in_memory.memberships_, rtol=0, atol=1e-10)
+
+
+def test_a_small_source_is_fitted_as_the_table_that_it_is(iris):
+    in_memory, source = KFRC(3, random_state=0).fit(iris), KFRC(3, random_state=0).fit(ArraySource(iris))
+    assert_array_equal(np.asarray(source.memberships_), in_memory.memberships_)
+    assert source.memberships_.shape == (150, 3)
+    assert_array_equal(source.labels_.head(5), in_memory.labels_[:5])
+
+
+def test_mixed_tables_have_the_same_bits_as_a_source_and_levels_are_found_in_all_rows(rows, tmp_path):
+    pytest.importorskip("pyarrow")
+    from kfrc.sources import ParquetSource
+
+    X, labels = rows
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["color"] = np.array(["red", "green", "blue"])[(labels + (rng.random(N_ROWS) < 0.3)) % 3]
+    frame.loc[N_ROWS - 1, "color"] = "grey"  # in one row, the last
+    frame["when"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, N_ROWS), unit="D")
+    frame.loc[rng.random(N_ROWS) < 0.1, ["a", "color"]] = None
+    frame["name"] = [f"row {k}" for k in range(N_ROWS)]
+    frame.to_parquet(tmp_path / "mixed.parquet", row_group_size=5000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        in_memory = KFRC(3, random_state=0, m=1.3, level=1.0, max_anisotropy=2.0, n_starts=1).fit(frame)
+        source = KFRC(3, random_state=0, m=1.3, level=1.0, max_anisotropy=2.0, n_starts=1).fit(
+            ParquetSource(tmp_path / "mixed.parquet")
+        )
+    assert source.column_types_ == in_memory.column_types_
+    assert source.column_types_["name"] == "drop"
+    color = next(column for column in source.schema_.columns if column.title == "color")
+    assert color.levels == ("blue", "green", "grey", "red")
+    assert_array_equal(np.asarray(source.memberships_), in_memory.memberships_)
+
+
+def test_one_cluster_and_many_are_fitted_in_blocks_too(rows):
+    one = in_blocks_with(rows[0], 1)
+    assert_array_equal(np.asarray(one.memberships_.head(3)), np.ones((3, 1)))
+    many = in_blocks_with(rows[0], 5)
+    assert many.cluster_sizes_.sum() == N_ROWS
+
+
+def in_blocks_with(X, n_clusters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return KFRC(n_clusters, bandwidths=1.5, m=1.3, n_init=1, max_iter=20, random_state=0).fit(ArraySource(X))
+
+
+def test_the_number_of_clusters_is_found_for_a_source(rows):
+    assert (
+        KFRC("auto", max_clusters=4, random_state=0, selection_samples=500).fit(ArraySource(rows[0])).n_clusters_ == 3
+    )
+
+
+def test_a_collapse_of_a_source_is_told(rows):
+    from kfrc.exceptions import UniformCollapseWarning
+
+    with pytest.warns(UniformCollapseWarning, match="the fit collapsed"):
+        model = KFRC(3, bandwidths=0.2, m=8.0, fuzzifier="power", random_state=0, n_init=1).fit(ArraySource(rows[0]))
+    assert model.status_ == "collapsed"
+    assert model.uniformity_ == pytest.approx(1.0, abs=1e-5)
+
+
+def test_more_clusters_than_places_are_filled_by_the_rows_that_cost_most():
+    X = np.repeat(np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]]), 8000, axis=0)
+    X += 1e-3 * np.random.default_rng(0).standard_normal(X.shape)
+    model = KFRC(3, kernel="linear", bandwidths=1.0, m=1.1, init="blocks", n_init=1, random_state=0).fit(ArraySource(X))
+    assert sorted(model.cluster_sizes_) == [8000, 8000, 8000]
+
+
+@pytest.mark.parametrize("method", [FCM, FRC])
+def test_fuzzy_c_means_in_blocks_has_the_minimum_of_fuzzy_c_means(method, rows, counts):
+    X = rows[0]
+    here = method(3, random_state=0, tol=TIGHT).fit(ArraySource(X, weights=counts))
+    merged = fitted_rows(X, counts)
+    there = solve_fcm(merged.values, 3, Power(2.0), row_weights=merged.weights, tol=TIGHT, random_state=0)
+    assert here.objective_ == pytest.approx(there.objective, rel=1e-12)
+    assert_allclose(np.sort(here.cluster_centers_, axis=0), np.sort(there.centers, axis=0), rtol=0, atol=1e-8)
+    assert (np.diff(here.objective_path_) <= 1e-12 * here.objective_).all()
+
+
+@pytest.mark.parametrize("method", [FCM, FRC])
+def test_fuzzy_c_means_gives_the_same_bits_for_a_table_and_a_source(method, rows, incomplete):
+    in_memory, source = method(3, random_state=0).fit(rows[0]), method(3, random_state=0).fit(ArraySource(rows[0]))
+    assert_array_equal(np.asarray(source.memberships_), in_memory.memberships_)
+    assert_array_equal(source.cluster_centers_, in_memory.cluster_centers_)
+    assert_allclose(in_memory.predict_proba(rows[0]), in_memory.memberships_, rtol=0, atol=1e-10)
+    partial = method(3, random_state=0).fit(ArraySource(incomplete))
+    assert_allclose(partial.cluster_centers_, in_memory.cluster_centers_, rtol=0, atol=0.1)
+
+
+def test_predictions_of_a_source_are_those_of_its_rows(rows):
+    model = KFRC(3, bandwidths=1.5, m=1.5, n_init=1, random_state=0).fit(rows[0])
+    assert_array_equal(np.asarray(model.predict_proba(ArraySource(rows[0]))), model.predict_proba(rows[0]))
+    assert_array_equal(np.asarray(model.predict(ArraySource(rows[0]))), model.predict(rows[0]))
+
+
+class Kept(dict):
+    """What a fit has found, and a death after some passes."""
+
+    def __init__(self, dies_after=None):
+        super().__init__()
+        self.dies_after = dies_after
+
+    def load(self, stage):
+        return self.get(stage)
+
+    def save(self, stage, content):
+        self[stage] = content
+        if stage == "passes" and content.n_passes == self.dies_after:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("n_passes", [1, 3])
+def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(n_passes, rows):
+    source, settings = ArraySource(rows[0]), {"bandwidths": 1.5, "m": 1.5, "n_init": 1, "random_state": 0}
+    whole = KFRC(3, **settings).fit(source)
+    kept = Kept(dies_after=n_passes)
+    with pytest.raises(KeyboardInterrupt):
+        KFRC(3, **settings).fit(source, checkpoint=kept)
+    assert kept["passes"].n_passes == n_passes
+    kept.dies_after = None
+    resumed = KFRC(3, **settings).fit(source, checkpoint=kept)
+    assert_array_equal(resumed.objective_path_, whole.objective_path_)
+    assert_array_equal(resumed.memberships_.head(100), whole.memberships_.head(100))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"kernel": "product"}, "product kernel needs all rows at once"),
+        ({"memberships": "posterior"}, "needs all rows at once"),
+        ({"approximation": "nystrom"}, "approximation must be left"),
+    ],
+)
+def test_what_needs_all_rows_at_once_is_refused_for_a_source(settings, words, rows):
+    with pytest.raises(ValueError, match=words):
+        KFRC(3, **settings).fit(ArraySource(rows[0]))
+
+
+def test_weights_of_a_source_are_one_of_its_columns(rows, counts):
+    with pytest.raises(ValueError, match="one of its columns"):
+        KFRC(3).fit(ArraySource(rows[0]), sample_weight=counts)
+
+
+def test_methods_without_blocks_say_who_takes_sources(rows):
+    with pytest.raises(TypeError, match="KFRC, FCM, and FRC"):
+        RFCM(3).fit(ArraySource(rows[0]))
+
+
+def test_given_memberships_are_no_start_for_a_source(rows):
+    with pytest.raises(ValueError, match="init must be a name"):
+        FCM(3, init=np.full((N_ROWS, 3), 1 / 3)).fit(ArraySource(rows[0]))
+    with pytest.raises(ValueError, match="init must be a name"):
+        KFRC(3, init=np.full((N_ROWS, 3), 1 / 3)).fit(ArraySource(rows[0]))
+
+
+@pytest.mark.parametrize(("memory", "words"), [("1", "at least 10 MB"), ("much", "at least 10 MB"), (-5, "10 MB")])
+def test_memory_that_is_none_is_refused(memory, words, rows):
+    with pytest.raises(ValueError, match=words):
+        KFRC(3).fit(ArraySource(rows[0]), memory=memory)
+
+
+def test_infinite_values_are_named(rows):
+    X = rows[0].copy()
+    X[20_500, 1] = np.inf
+    with pytest.raises(ValueError, match=r"'1' contains infinity \(the first in row 20500\)"):
+        KFRC(3).fit(ArraySource(X))
+    with pytest.raises(ValueError, match="infinity"):
+        FCM(3).fit(ArraySource(X))
+
+
+def test_engine_counts_its_workers():
+    assert engine_for(n_jobs=2).n_workers == 2
+    assert isinstance(engine_for(), LocalEngine)
+
+
+def test_a_kernel_of_ones_own_that_is_a_sum_works_in_blocks(rows):
+    from dataclasses import dataclass
+
+    from kfrc.kernels import AdditiveKernel
+
+    @dataclass(frozen=True)
+    class Wide(AdditiveKernel):
+        """exp(−Δ²/8θ²) for every column."""
+
+        def profile(self, squared_differences: FloatArray) -> FloatArray:
+            return np.expm1(-0.125 * squared_differences)
+
+        def profile_derivative(self, squared_differences: FloatArray) -> FloatArray:
+            return 0.25 * squared_differences * np.exp(-0.125 * squared_differences)
+
+    here = in_blocks(rows[0], kernel=Wide(), bandwidths=1.0, tol=TIGHT)
+    there = in_blocks(rows[0], kernel=Kernel.from_name("sum"), bandwidths=2.0, tol=TIGHT)
+    assert_allclose(here.memberships.head(500), there.memberships.head(500), rtol=0, atol=1e-8)
