@@ -126,9 +126,13 @@ class LazyMemberships(ABC):
         OSError
             If the disk is full, or nobody may write there.
         ValueError
-            If the rows themselves stand there in files of these names.
+            If the rows themselves stand there in files of these names, or one of ``names`` is that of a column of
+            memberships.
         """
         target = Path(folder)
+        taken = {"label", *(f"cluster_{i}" for i in range(self.n_clusters))}.intersection(names)
+        if taken:
+            raise ValueError(f"column '{min(taken)}' has the name of a column of memberships: give it another")
         rows = {Path(file).resolve() for file in self.reader.source.files}
         if any(part.resolve() in rows for part in _parts_in(target)):
             raise ValueError(f"{target} holds the rows themselves: write memberships to another folder")

@@ -23,7 +23,7 @@ from kfrc.gram.chebyshev import chebyshev_grid, cosine_transform, to_coefficient
 from kfrc.kernels import AdditiveKernel, Kernel, Profile
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
-TOL = 1e-12
+TOL = 1e-13
 """Relative size of what the polynomials leave out, per column."""
 
 SINGLE_TOL = 1e-6
@@ -32,7 +32,7 @@ SINGLE_TOL = 1e-6
 MOST_POLYNOMIALS = 256
 """Of a column; bandwidths so small that more were needed are not resolved, and the error is measured and reported."""
 
-_RANK_TOL = 1e-12
+_RANK_TOL = 1e-13
 """Eigenvalues of a core below this share of the largest are left out of features."""
 
 _SUB_BLOCK_ELEMENTS = 1 << 20
