@@ -82,7 +82,8 @@ def opened(path: str) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(path, memory_map=True, pre_buffer=False)
+        # Not mapped: a file that somebody cuts off while it is read would end the process without a word.
+        return pq.ParquetFile(path, memory_map=False, pre_buffer=False)
     except FileNotFoundError:
         raise SourceError(f"{path} does not exist any more") from None
     except (pa.ArrowException, OSError) as error:

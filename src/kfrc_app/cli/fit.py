@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -126,18 +126,18 @@ def fit(
             random_state=seed,
             **missing_settings(missing),
         )
+        roles: dict[str, Any] = {
+            "columns": columns or (),
+            "drop": drop or (),
+            "label_column": label_column,
+            "id_column": id_column,
+            "weight_column": weight_column,
+            "types": wishes,
+            "missing": missing,
+        }
         if beyond:
             refuse_pieces(context, ("sheet", "decimal", "thousands"))
-            table = open_beyond(
-                data,
-                columns=columns or (),
-                drop=drop or (),
-                label_column=label_column,
-                id_column=id_column,
-                weight_column=weight_column,
-                types=wishes,
-                missing=missing,
-            )
+            table = open_beyond(data, **roles)
             model.set_params(column_types=table.column_types or None)
             with engine_of(scheduler) as client, progress() as bar:
                 run = cluster_beyond(
@@ -155,18 +155,7 @@ def fit(
                 )
             show_beyond(out, run, json=json)
             return
-        found = read_table(
-            data,
-            columns=columns or (),
-            drop=drop or (),
-            label_column=label_column,
-            id_column=id_column,
-            weight_column=weight_column,
-            types=wishes,
-            missing=missing,
-            marks=marks,
-            sheet=sheet,
-        )
+        found = read_table(data, **roles, marks=marks, sheet=sheet)
         _refuse_kernel(kernel, found)
         found = replace(found, notes=(*found.notes, *label_notes(found.labels, label_column)))
         with progress() as bar:

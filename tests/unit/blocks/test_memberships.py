@@ -281,7 +281,7 @@ def test_memberships_do_not_replace_the_rows_they_are_of(table, tmp_path, resume
     assert pq.read_metadata(tmp_path / "part-00000.parquet").num_rows == N_ROWS
 
 
-# StoppedError
+# Interrupted
 
 
 class StoppedError(Exception):

@@ -345,6 +345,17 @@ def test_a_file_that_changes_without_changing_its_size_is_named(tmp_path, conten
     checked(caught, path)
 
 
+def test_a_file_that_is_cut_off_while_it_is_read_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("kfrc.sources.arrow._BATCH_ROWS", 1000)
+    path = write(tmp_path / "a.parquet", table(20_000), row_group_size=1000)
+    chunks = ParquetSource(path).chunks(0, 20_000)
+    next(chunks)
+    os.truncate(path, 500)
+    with pytest.raises(SourceError) as caught:
+        list(chunks)
+    checked(caught, path)
+
+
 def test_a_file_that_becomes_something_else_is_named(parts):
     source = ParquetSource(parts)
     (parts / "part.0.parquet").write_text("no longer a table")
