@@ -39,6 +39,12 @@ BOUNDED_REACH = 9.0
 REACH_STEPS = 30
 """Times that the range is bounded anew, because the deviation shrank with it: few are enough for any tail."""
 
+SHRINKING = 0.95
+"""... and it is no use if the farthest value is not nearer by this factor, in deviations, than it was."""
+
+NEARLY = 1.05
+"""... unless it is within reach but for this factor, where steps are short by themselves."""
+
 CENTRAL_SHARES = (0.5, 0.8, 0.9, 0.98)
 """Shares of the rows whose range measures the bulk: the first that is not a single value and leaves little outside."""
 
@@ -319,29 +325,47 @@ def _is_ruled_without(z: FloatArray, n_few: int) -> BoolArray:
 def robust_deviation(x: FloatArray) -> float:
     """Deviation of the normal distribution with the same central range.
 
-    Where nearly all values are equal it is the usual distance of the others from them; zero if too many would be far.
+    Where half of the values or more are equal it is no less than the usual distance of the others from them; zero if
+    too many would be far.
     """
     median = float(np.median(x))
+    others = np.abs(x - median)[x != median]
+    if len(others) == 0:
+        return 0.0
+    usual = float(np.median(others))
+    # Next to one value that is half of a column, quantiles may be as close to it as the smallest of the others.
+    least = usual if len(others) <= 0.5 * len(x) else 0.0
     for share in CENTRAL_SHARES:
         tail = 0.5 * (1.0 - share)
         first, last = np.quantile(x, [tail, 1.0 - tail])
         robust = float(last - first) / (2.0 * float(-ndtri(tail)))
         if robust > 0 and np.mean(np.abs(x - median) > FAR * robust) <= LITTLE:
-            return robust
-    others = np.abs(x - median)[x != median]
-    return float(np.median(others)) if len(others) <= (1.0 - CENTRAL_SHARES[-1]) * len(x) else 0.0
+            return max(robust, least)
+    return usual if len(others) <= (1.0 - CENTRAL_SHARES[-1]) * len(x) else 0.0
 
 
 def _within_reach(x: FloatArray, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Bounds no farther from the mean than the range of a column may go, in deviations of the column within them."""
+    """Bounds no farther from the mean than the range of a column may go, in deviations of the column within them.
+
+    Where few rows differ from all others at all, that cannot be had: deviations shrink as fast as bounds do.
+    """
+    farthest, before = np.inf, bounds
     for _ in range(REACH_STEPS):
         within = np.clip(x, *bounds)
         mean, deviation = (float(found[0]) for found in mean_and_deviation(within[:, None]))
-        reach = BOUNDED_REACH * deviation
-        if within.min() >= mean - reach and within.max() <= mean + reach:
+        reach = max(mean - float(within.min()), float(within.max()) - mean) / deviation
+        if reach > max(SHRINKING * farthest, NEARLY * BOUNDED_REACH):
+            return before
+        if reach <= BOUNDED_REACH:
             break
-        bounds = max(bounds[0], mean - reach), min(bounds[1], mean + reach)
+        farthest, before = reach, bounds
+        bounds = max(bounds[0], mean - BOUNDED_REACH * deviation), min(bounds[1], mean + BOUNDED_REACH * deviation)
     return bounds
+
+
+def least_unit(x: FloatArray, mean: float) -> float:
+    """The smallest unit in which no value of a long column lies farther from its mean than polynomials reach."""
+    return max(mean - float(x.min()), float(x.max()) - mean) / BOUNDED_REACH
 
 
 def _deviation(x: FloatArray) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from kfrc.outliers import BOUNDED_REACH, MANY_ROWS, describe_far_columns, find_fences
+from kfrc.outliers import BOUNDED_REACH, MANY_ROWS, describe_far_columns, find_fences, robust_deviation
 
 
 def column(values):
@@ -129,3 +129,24 @@ def test_heavy_tails_that_rule_are_cut_the_same_with_and_without_a_farther_value
         low, high = np.quantile(x, [0.25, 0.75])
         assert before.high[0] < np.median(x) + 5.1 * (high - low) / 1.349
     np.testing.assert_allclose(after.clip(column(x)), before.clip(column(x)), atol=0.1)
+
+
+@pytest.mark.parametrize("share", [0.0005, 0.003, 0.011, 0.05])
+def test_few_rows_that_differ_at_all_stay_apart(share):
+    x = np.full(8000, 7.0)
+    x[: round(share * 8000)] = np.linspace(8.0, 9.0, round(share * 8000))
+    within = find_fences(x[:, None]).clip(x[:, None])
+    assert np.ptp(within) > 0.2
+
+
+@pytest.mark.parametrize("share", [0.9, 0.94, 0.945, 0.949, 0.95, 0.97, 0.99])
+@pytest.mark.parametrize("n_rows", [1000, 8000])
+def test_rare_values_beside_zeros_are_not_cut_to_nothing(share, n_rows):
+    rng = np.random.default_rng(0)
+    x = np.where(rng.random(n_rows) < share, 0.0, rng.exponential(1.0, n_rows))
+    within = find_fences(x[:, None]).clip(x[:, None])
+    assert within.std() > 0.3 * x.std()
+
+
+def test_a_constant_column_has_no_robust_deviation():
+    assert robust_deviation(np.ones(50)) == 0.0

@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from kfrc import activity
 from kfrc._threads import one_thread
+from kfrc.blocks.chunks import BlockChunks
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, Summary, tree_sum
 from kfrc.blocks.reader import Block, Reader
-from kfrc.blocks.survey import BlockChunks
 from kfrc.exceptions import KFRCError
 from kfrc.sources import Chunk, Source
 

@@ -20,9 +20,11 @@ from kfrc.outliers import (
     FEW,
     ISOLATED,
     LITTLE,
+    NEARLY,
     REACH_STEPS,
     RULED_BY_MANY,
     RULED_BY_ONE,
+    SHRINKING,
     FarColumn,
 )
 from kfrc.typing import FloatArray, IntArray
@@ -221,6 +223,10 @@ def fence(column: Histogram, *, clip: bool = True, robust_scale: bool = True) ->
     )
     unit_bounds = bounds if robust_scale or ruled is None else ruled
     mean, deviation = column.moments(unit_bounds)
+    if clip and robust_scale:
+        # A unit in which polynomials reach the ends, also where few rows differ from all others.
+        ends = np.clip([column.low, column.high], *(column.origin + column.unit * np.array(bounds)))
+        deviation = max(deviation, (mean - float(ends[0])) / BOUNDED_REACH, (float(ends[1]) - mean) / BOUNDED_REACH)
     if np.isinf(bounds).all():
         return Fenced(-np.inf, np.inf, mean, deviation, None)
     low, high = column.origin + column.unit * bounds[0], column.origin + column.unit * bounds[1]
@@ -228,7 +234,7 @@ def fence(column: Histogram, *, clip: bool = True, robust_scale: bool = True) ->
     extreme = max(abs(column.low - column.origin), abs(column.high - column.origin))
     far = FarColumn(
         column=-1,
-        n_values=round(column.n_beyond(bounds)),
+        n_values=max(round(column.n_beyond(bounds)), 1),
         row=column.high_row if at_high else column.low_row,
         value=column.high if at_high else column.low,
         # Of values too far for their squares to be added up the farthest alone has this deviation.
@@ -241,13 +247,23 @@ def fence(column: Histogram, *, clip: bool = True, robust_scale: bool = True) ->
 
 def _within_reach(column: Histogram, bounds: tuple[float, float]) -> tuple[float, float]:
     """Bounds no farther from the mean than the range of a column may go, in deviations of the column within them."""
+    farthest, before = np.inf, bounds
     for _ in range(REACH_STEPS):
         mean, deviation = column.moments(bounds)
-        mean, reach = (mean - column.origin) / column.unit, BOUNDED_REACH * deviation / column.unit
-        closer = max(bounds[0], _reached(mean, -reach)), min(bounds[1], _reached(mean, reach))
-        if closer == bounds:
+        mean, deviation = (mean - column.origin) / column.unit, deviation / column.unit
+        low, high = np.clip(column.ends, *bounds)
+        reach = max(mean - low, high - mean) / deviation if deviation > 0 else np.inf
+        if reach > max(SHRINKING * farthest, NEARLY * BOUNDED_REACH):
+            return before
+        if reach <= BOUNDED_REACH:
             break
-        bounds = closer
+        farthest, before = reach, bounds
+        bounds = (
+            max(bounds[0], _reached(mean, -BOUNDED_REACH * deviation)),
+            min(bounds[1], _reached(mean, BOUNDED_REACH * deviation)),
+        )
+        if bounds == before:
+            break
     return bounds
 
 
@@ -312,18 +328,21 @@ def _robust_deviation(column: Histogram, median: float) -> float:
     total = column.n_known
     centers = np.divide(column.sums, column.counts, out=np.zeros_like(column.sums), where=column.counts > 0)
     distances = np.abs(centers - median)
+    others = (distances > _RESOLVED) & (column.counts > 0)
+    if not others.any():
+        return 0.0
+    n_others = float(column.counts[others].sum())
+    order = np.argsort(distances[others])
+    cumulated = np.cumsum(column.counts[others][order])
+    usual = float(distances[others][order][np.searchsorted(cumulated, 0.5 * cumulated[-1])])
+    least = usual if n_others <= 0.5 * total else 0.0
     for share in CENTRAL_SHARES:
         tail = 0.5 * (1.0 - share)
         spread = _quantile(column, 1.0 - tail) - _quantile(column, tail)
         robust = spread / (2.0 * float(-ndtri(tail)))
         if spread > _RESOLVED and float(column.counts[distances > FAR * robust].sum()) <= LITTLE * total:
-            return robust
-    others = (distances > _RESOLVED) & (column.counts > 0)
-    if not others.any() or float(column.counts[others].sum()) > (1.0 - CENTRAL_SHARES[-1]) * total:
-        return 0.0
-    order = np.argsort(distances[others])
-    cumulated = np.cumsum(column.counts[others][order])
-    return float(distances[others][order][np.searchsorted(cumulated, 0.5 * cumulated[-1])])
+            return max(robust, least)
+    return usual if n_others <= (1.0 - CENTRAL_SHARES[-1]) * total else 0.0
 
 
 def _quantile(column: Histogram, share: float) -> float:

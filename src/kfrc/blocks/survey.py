@@ -1,4 +1,4 @@
-"""The first pass: what the columns are, how they are distributed, which rows are blank, and a sample of the rows.
+"""The first pass: how the columns are distributed, which rows are blank, and a sample of the rows.
 
 Everything that later passes must know of all rows comes from here: counts, levels, fences, units and ranges. The sample
 is chosen by a hash of the row's index, so that it depends neither on the partition nor on who reads.
@@ -6,32 +6,20 @@ is chosen by a hash of the row's index, so that it depends neither on the partit
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kfrc.blocks.engine import Engine
 from kfrc.blocks.histogram import Histogram
-from kfrc.blocks.partition import BLOCK_ROWS
-from kfrc.blocks.reader import as_numbers, ended_early
-from kfrc.columns import (
-    DROP,
-    MAX_LEVELS,
-    Column,
-    Cyclic,
-    Numeric,
-    RawColumn,
-    Schema,
-    column_request,
-    is_blank,
-    raw_columns,
-    raw_values,
-)
-from kfrc.outliers import robust_deviation
-from kfrc.sources import Chunk, Source, row_hashes
+from kfrc.blocks.levels import LevelCounts
+from kfrc.blocks.plans import ColumnPlan
+from kfrc.blocks.reader import Coding, Reader
+from kfrc.columns import raw_values
+from kfrc.sources import Chunk, Source, SourceError, row_hashes
 from kfrc.typing import FloatArray, IntArray
 
 SAMPLE_ROWS = 20_000
@@ -41,108 +29,32 @@ rows are fitted whole, wherever they come from."""
 _SPARE = 1.3
 """So many times as many rows are kept on the way, so that enough are left of any number of rows."""
 
-_PILOT_PLACES = 8
-_PILOT_ROWS = 1024
-"""Stretches of rows, and rows of each, of the first guess at centers and scales of the columns."""
-
-_MOST_VALUES = 20 * MAX_LEVELS
-"""Different values that are counted: a column with more has no levels."""
-
+_LARGEST_HASH = 2**64 - 1
 _FIRST_BLANKS = 10
+_SMALLEST_TOTAL = 2.0
+"""Deviations divide by Σs − 1: weights of a smaller sum do not count rows."""
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnPlan:
-    """What is to be found out of one column.
+def survey_rows(engine: Engine, source: Source, plans: Sequence[ColumnPlan]) -> Survey:
+    """Make the first pass; a second one if so many rows have no weight that the sample is too small.
 
-    Attributes
-    ----------
-    position : int
-        Among the columns of the source.
-    raw : RawColumn
-        What the source says of it, with values of the pilot.
-    name : str
-        Its type.
-    levels : tuple or None
-        In their order, if the user or the source says so.
-    column : Column
-        Makes numbers of values that have no levels to be counted; of others it is only their type.
-    origin, unit : float
-        First guess at center and scale of numbers.
-    asked : bool
-        Whether the user said what it is.
+    Raises
+    ------
+    SourceError
+        If weights do not count rows.
     """
-
-    position: int
-    raw: RawColumn
-    name: str
-    levels: tuple[Any, ...] | None
-    column: Column
-    origin: float = 0.0
-    unit: float = 1.0
-    asked: bool = False
-
-    @property
-    def counts_levels(self) -> bool:
-        """Whether values are counted rather than measured."""
-        return self.column.discrete
-
-    def numbers(self, raw: Any) -> FloatArray:
-        """Of the raw values of a chunk."""
-        if isinstance(raw, np.ndarray) or (isinstance(self.column, Numeric) and not self.raw.converted):
-            return as_numbers(raw)
-        return self.column.encode(raw_values(self.raw.title, raw))
-
-    def tally(self, raw: Any, weights: FloatArray | None) -> LevelCounts:
-        """Weights of the different values of a chunk."""
-        if isinstance(self.column, Cyclic) or isinstance(raw, np.ndarray):
-            values = self.column.encode(raw_values(self.raw.title, raw)) if not isinstance(raw, np.ndarray) else raw
-            blank = np.isnan(values)
-            known = values[~blank]
-            distinct, places = np.unique(known, return_inverse=True)
-            kept = None if weights is None else weights[~blank]
-            tallied = np.bincount(places, kept, len(distinct))
-            pairs = zip(distinct.tolist(), tallied.tolist(), strict=True)
-            n_blank = float(blank.sum() if weights is None else weights[blank].sum())
-            return LevelCounts(Counter({value: count for value, count in pairs if count > 0}), n_blank)
-        whole = raw.combine_chunks() if hasattr(raw, "combine_chunks") else raw
-        if not hasattr(whole, "dictionary"):
-            whole = whole.dictionary_encode()
-        values = raw_values(self.raw.title, whole.dictionary)
-        places = whole.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
-        tallied = np.bincount(places, weights, len(values) + 1)
-        blanks = is_blank(values)
-        n_blank = float(tallied[-1] + tallied[:-1][blanks].sum())
-        pairs = zip(values[~blanks].tolist(), tallied[:-1][~blanks].tolist(), strict=True)
-        return LevelCounts(Counter({value: count for value, count in pairs if count > 0}), n_blank).bounded()
-
-
-@dataclass(frozen=True, eq=False)
-class LevelCounts:
-    """Weights of the different values of a column that has levels.
-
-    Attributes
-    ----------
-    counts : Counter
-    n_blank : float
-    complete : bool
-        False if there are too many to be counted.
-    """
-
-    counts: Counter[Any]
-    n_blank: float = 0.0
-    complete: bool = True
-
-    def joined(self, following: LevelCounts) -> LevelCounts:
-        """Of the rows of both."""
-        return LevelCounts(
-            self.counts + following.counts, self.n_blank + following.n_blank, self.complete and following.complete
-        ).bounded()
-
-    def bounded(self) -> LevelCounts:
-        """Without counts if there are too many."""
-        fits = self.complete and len(self.counts) <= _MOST_VALUES
-        return self if fits else replace(self, counts=Counter(), complete=False)
+    reader = Reader(source, Coding(), engine.partition(source))
+    threshold = sample_threshold(source.n_rows)
+    found = engine.run_on_chunks(SurveyPass(tuple(plans), threshold), reader, "first pass over the rows")
+    if found.total < _SMALLEST_TOTAL:
+        raise SourceError(
+            f"the weights in column '{source.weight_name}' sum to {found.total:.3g}, but they say how many rows a row "
+            "stands for"
+        )
+    if len(found.sample.rows) < min(SAMPLE_ROWS, found.n_counted):
+        threshold = sample_threshold(source.n_rows, found.n_counted)
+        found = engine.run_on_chunks(SurveyPass(tuple(plans), threshold), reader, "first pass over the rows, again")
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +112,8 @@ class Survey:
     n_rows : int
     total : float
         How many rows there are, weights counted.
+    n_counted : int
+        Rows that have weight.
     n_blank_rows : int
         Rows of which nothing is known.
     first_blanks : tuple of int
@@ -210,6 +124,7 @@ class Survey:
     sample: Sample
     n_rows: int
     total: float
+    n_counted: int
     n_blank_rows: int = 0
     first_blanks: tuple[int, ...] = ()
 
@@ -220,6 +135,7 @@ class Survey:
             self.sample.joined(following.sample),
             self.n_rows + following.n_rows,
             self.total + following.total,
+            self.n_counted + following.n_counted,
             self.n_blank_rows + following.n_blank_rows,
             (self.first_blanks + following.first_blanks)[:_FIRST_BLANKS],
         )
@@ -276,6 +192,7 @@ class SurveyPass:
             sample,
             len(chunk),
             float(len(chunk)) if weights is None else float(weights.sum()),
+            len(chunk) if weights is None else int((weights > 0).sum()),
             len(nothing),
             tuple((first + nothing[:_FIRST_BLANKS]).tolist()),
         )
@@ -294,147 +211,7 @@ def _refuse_infinity(values: FloatArray, plan: ColumnPlan, first: int) -> None:
         )
 
 
-def sample_threshold(n_rows: int) -> int:
-    """Hashes below it belong to enough rows, and not to many more."""
-    largest = 2**64 - 1
-    return largest if n_rows <= 2 * SAMPLE_ROWS else int(_SPARE * SAMPLE_ROWS / n_rows * largest)
-
-
-def plan_columns(source: Source, types: Mapping[Any, Any] | None, schema: Schema | None = None) -> list[ColumnPlan]:
-    """What is to be found out of every column that may be used, from a few rows spread over the source.
-
-    Parameters
-    ----------
-    source : Source
-    types : mapping or None
-        ``column_types`` of the user.
-    schema : Schema, optional
-        Of a source whose rows are codes already.
-    """
-    pilot = _pilot(source)
-    if schema is not None:
-        return [
-            _without_values(
-                _guessed(
-                    ColumnPlan(
-                        position,
-                        RawColumn(schema.titles[position], column.name, pilot[position].values),
-                        column.name,
-                        None,
-                        column,
-                    )
-                )
-            )
-            for position, column in zip(schema.positions.tolist(), schema.columns, strict=True)
-        ]
-    asked = dict(types or {})
-    strangers = [title for title in asked if title not in source.names]
-    if strangers:
-        raise ValueError(f"column_types names {', '.join(map(repr, strangers[:5]))}, which X does not have")
-    plans = []
-    for position, raw in enumerate(pilot):
-        name, levels = column_request(raw, asked.get(raw.title))
-        if name == DROP:
-            continue
-        title = f"x{raw.title}" if isinstance(raw.title, int) else str(raw.title)
-        kind = Column.registry[name]
-        known = raw.values[~is_blank(raw.values)]
-        # Cyclic parts of dates know their levels; others are found by the survey.
-        prototype = kind.learn(title, known, levels) if issubclass(kind, Cyclic) else kind(title)
-        plan = ColumnPlan(position, raw, name, levels, prototype, asked=raw.title in asked)
-        plans.append(_without_values(_guessed(plan)))
-    return plans
-
-
-def _pilot(source: Source) -> list[RawColumn]:
-    """A few rows spread over the source, as raw columns."""
-    starts = np.unique(np.linspace(0, max(source.n_rows - _PILOT_ROWS, 0), _PILOT_PLACES).astype(np.int64))
-    chunks = [
-        chunk for start in starts.tolist() for chunk in source.chunks(start, min(start + _PILOT_ROWS, source.n_rows))
-    ]
-    columns = []
-    for j, title in enumerate(source.names):
-        parts = [chunk.columns[j] for chunk in chunks]
-        if isinstance(parts[0], np.ndarray):
-            (raw,) = raw_columns(np.concatenate(parts)[:, None])
-        else:
-            import pyarrow as pa
-
-            flat = [piece for part in parts for piece in getattr(part, "chunks", [part])]
-            (raw,) = raw_columns(pa.table({str(title): pa.chunked_array(flat).unify_dictionaries()}))
-        columns.append(replace(raw, title=title))
-    return columns
-
-
-def _guessed(plan: ColumnPlan) -> ColumnPlan:
-    """With center and scale of the pilot, if the column is measured."""
-    if plan.counts_levels:
-        return plan
-    values = plan.raw.values
-    codes = values if values.dtype.kind == "f" else plan.column.encode(values)
-    x = codes[np.isfinite(codes)]
-    if len(x) == 0:
-        return plan
-    origin = float(np.median(x))
-    size = float(np.abs(x - origin).max())
-    if size == 0:
-        return replace(plan, origin=origin, unit=max(abs(origin), 1.0))
-    unit = robust_deviation(x) or float(np.ldexp(np.ldexp(x, -900).std(), 900) if size > 1e150 else x.std())
-    return replace(plan, origin=origin, unit=unit or max(abs(origin), 1.0))
-
-
-def _without_values(plan: ColumnPlan) -> ColumnPlan:
-    """The plan as workers need it: the rows of the pilot have served."""
-    return replace(plan, raw=replace(plan.raw, values=plan.raw.values[:0]))
-
-
-@dataclass(eq=False)
-class BlockChunks:
-    """Chunks of a source, cut and joined so that each is a block."""
-
-    source: Source
-    start: int
-    stop: int
-    _waiting: list[Chunk] = field(default_factory=list)
-
-    def __iter__(self) -> Any:
-        first, n_waiting = self.start, 0
-        for chunk in self.source.chunks(self.start, self.stop):
-            while len(chunk):
-                size = min(BLOCK_ROWS, self.stop - first)
-                taken, chunk = _split(chunk, size - n_waiting)
-                self._waiting.append(taken)
-                n_waiting += len(taken)
-                if n_waiting == size:
-                    yield _joined(self._waiting), first
-                    first, n_waiting, self._waiting = first + size, 0, []
-        if first != self.stop:
-            raise ended_early(self.source, self.stop - first - n_waiting)
-
-
-def _split(chunk: Chunk, n_rows: int) -> tuple[Chunk, Chunk]:
-    if n_rows >= len(chunk):
-        return chunk, Chunk([c[:0] if isinstance(c, np.ndarray) else c.slice(0, 0) for c in chunk.columns])
-    parts = []
-    for rows in (slice(0, n_rows), slice(n_rows, len(chunk))):
-        columns = [
-            c[rows] if isinstance(c, np.ndarray) else c.slice(rows.start, rows.stop - rows.start) for c in chunk.columns
-        ]
-        parts.append(Chunk(columns, None if chunk.weights is None else chunk.weights[rows]))
-    return parts[0], parts[1]
-
-
-def _joined(chunks: Sequence[Chunk]) -> Chunk:
-    if len(chunks) == 1:
-        return chunks[0]
-    columns: list[Any] = []
-    for parts in zip(*(chunk.columns for chunk in chunks), strict=True):
-        if isinstance(parts[0], np.ndarray):
-            columns.append(np.concatenate(parts))
-        else:
-            import pyarrow as pa
-
-            flat = [piece for part in parts for piece in getattr(part, "chunks", [part])]
-            columns.append(pa.chunked_array(flat).unify_dictionaries())
-    weights = [chunk.weights for chunk in chunks if chunk.weights is not None]
-    return Chunk(columns, np.concatenate(weights) if weights else None)
+def sample_threshold(n_rows: int, n_counted: int | None = None) -> int:
+    """Hashes below it belong to enough of the rows that count, and not to many more."""
+    n_counted = n_rows if n_counted is None else n_counted
+    return _LARGEST_HASH if n_counted <= 2 * SAMPLE_ROWS else int(_SPARE * SAMPLE_ROWS / n_counted * _LARGEST_HASH)

@@ -12,10 +12,11 @@ from kfrc._validation import check_number, check_positive_int, check_squares, re
 from kfrc.blocks import SAMPLE_ROWS, Engine, Reader
 from kfrc.blocks.descent import begin
 from kfrc.blocks.histogram import Histogram
-from kfrc.blocks.reader import Coding, Standardizing
+from kfrc.blocks.plans import plan_columns
+from kfrc.blocks.reader import Standardizing
 from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, RowMap, numbers_only
 from kfrc.blocks.solution import BlockSolution, solve_blocks
-from kfrc.blocks.survey import Survey, SurveyPass, plan_columns, sample_threshold
+from kfrc.blocks.survey import Survey, survey_rows
 from kfrc.clusterers._fcm_descent import solve_fcm
 from kfrc.clusterers._partial import PARTIAL, PartialRows
 from kfrc.clusterers._rows import fitted_rows
@@ -165,11 +166,7 @@ def _surveyed(estimator: Any, source: Source, engine: Engine) -> tuple[Survey, l
             f"{type(estimator).__name__} needs numbers, but column '{strangers[0]}' of the source holds something "
             "else: choose columns of numbers, or use KFRC, which takes others too"
         )
-    survey = engine.run_on_chunks(
-        SurveyPass(tuple(plans), sample_threshold(source.n_rows)),
-        Reader(source, Coding(), engine.partition(source)),
-        "first pass over the rows",
-    )
+    survey = survey_rows(engine, source, plans)
     columns = [column for column in survey.columns if isinstance(column, Histogram)]
     if estimator.missing != PARTIAL and any(column.n_blank for column in columns):
         raise ValueError("values are missing: fill them in, or use missing='partial', which compares what is known")

@@ -12,8 +12,10 @@ import numpy as np
 
 from kfrc._validation import refuse_constant
 from kfrc.blocks.histogram import Fenced, Histogram, fence
+from kfrc.blocks.levels import LevelCounts
+from kfrc.blocks.plans import ColumnPlan
 from kfrc.blocks.reader import Standardizing
-from kfrc.blocks.survey import ColumnPlan, LevelCounts, Sample, Survey
+from kfrc.blocks.survey import Sample, Survey
 from kfrc.columns import Column, Cyclic, Levels, Schema, Table, learn_column, warn_of_left_out
 from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.fitting.settings import Settings

@@ -15,10 +15,10 @@ from kfrc.blocks import Engine, Reader
 from kfrc.blocks.descent import begin
 from kfrc.blocks.histogram import Histogram
 from kfrc.blocks.memberships import BlockMemberships
-from kfrc.blocks.reader import Coding
+from kfrc.blocks.plans import ColumnPlan, plan_columns
 from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, RowMap, numbers_only
 from kfrc.blocks.solution import BlockSolution, solve_blocks
-from kfrc.blocks.survey import SAMPLE_ROWS, ColumnPlan, Sample, Survey, SurveyPass, plan_columns, sample_threshold
+from kfrc.blocks.survey import SAMPLE_ROWS, Sample, Survey, SurveyPass, survey_rows
 from kfrc.columns import Schema, values_of, weights_of
 from kfrc.contributions import cluster_contributions
 from kfrc.fitting.columns_of_source import SourceColumns, columns_of_source
@@ -160,15 +160,10 @@ def fit_source(
     """
     kept: Checkpoint = NoCheckpoint() if checkpoint is None else checkpoint
     source = table.source
-    partition = engine.partition(source)
     surveyed = kept.load("survey")
     if surveyed is None:
         plans = plan_columns(source, table.column_types, table.schema)
-        survey = engine.run_on_chunks(
-            SurveyPass(tuple(plans), sample_threshold(source.n_rows)),
-            Reader(source, Coding(), partition),
-            "first pass over the rows",
-        )
+        survey = survey_rows(engine, source, plans)
         survey = replace(survey, sample=_varied(source, plans, survey))
         kept.save("survey", (plans, survey))
     else:

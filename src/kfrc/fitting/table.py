@@ -16,11 +16,13 @@ from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.fitting.units import have_one_scale
 from kfrc.outliers import (
     FARTHEST,
+    MANY_ROWS,
     Fences,
     describe_far_columns,
     describe_lone_values,
     find_fences,
     find_lone_values,
+    least_unit,
     mean_and_deviation,
 )
 from kfrc.typing import FloatArray, IntArray
@@ -169,6 +171,8 @@ class TableView:
         bulk = fences.clip(varying)
         # Given bandwidths do not depend on the unit: a robust one keeps the digits of the other rows.
         mean, scale = mean_and_deviation(bulk if robust_scale else find_fences(bulk).clip(bulk))
+        if clip and robust_scale and len(X) > MANY_ROWS:
+            scale = np.maximum(scale, [least_unit(bulk[:, j], mean[j]) for j in range(bulk.shape[1])])
         one_scale = robust_scale and have_one_scale(varying)
         if one_scale:
             scale = np.full_like(scale, np.sqrt(np.mean(np.square(scale))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kfrc.sources.base import Chunk, Source, SourceError, check_row_weights, chosen_names, natural_order
+from kfrc.sources.base import Chunk, Source, SourceError, check_row_weights, chosen_names, fingerprint_of, natural_order
 from kfrc.sources.footers import Footer, first_line, opened, shared_types
 
 _BATCH_ROWS = 1 << 16
@@ -67,7 +68,7 @@ class ParquetSource(Source):
 
     def fingerprint(self) -> list[list[Any]]:
         """What changes if a file does: name, size and time of the last change of every file."""
-        return [[footer.path, footer.size, os.stat(footer.path).st_mtime_ns] for footer in self._footers]
+        return fingerprint_of([footer.path for footer in self._footers])
 
     @property
     def described(self) -> str:  # noqa: D102
@@ -121,6 +122,14 @@ class ArrowSource(Source):
             raise SourceError("the data set has no rows")
         self.all_names = list(dataset.schema.names)
         self.names = tuple(chosen_names(self.all_names, columns, weights, "the data set"))
+
+    def place(self, client: Any) -> None:  # noqa: D102
+        try:
+            pickle.dumps(self.dataset)
+        except TypeError:
+            raise SourceError(
+                "the data set is in the memory of this process and cannot be sent to a cluster: write it to files"
+            ) from None
 
     def chunks(self, start: int, stop: int) -> Iterator[Chunk]:  # noqa: D102
         names = [*self.names, *([] if self.weight_name is None else [self.weight_name])]

@@ -83,7 +83,7 @@ def opened(path: str) -> Any:
 
     try:
         # Not mapped: a file that somebody cuts off while it is read would end the process without a word.
-        return pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+        return pq.ParquetFile(path, memory_map=False, pre_buffer=False, page_checksum_verification=True)
     except FileNotFoundError:
         raise SourceError(f"{path} does not exist any more") from None
     except (pa.ArrowException, OSError) as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kfrc.sources.arrow import ParquetSource, expanded
-from kfrc.sources.base import Chunk, Source, SourceError
+from kfrc.sources.base import Chunk, Source, SourceError, fingerprint_of
 from kfrc.sources.footers import Footer, first_line, kind_of
 
 _TEXT_BLOCK = 1 << 24
@@ -90,7 +90,7 @@ class CSVSource(Source):
 
     def fingerprint(self) -> list[list[Any]]:
         """What changes if a file does: name, size and time of the last change of every file."""
-        return [[file, os.path.getsize(file), os.stat(file).st_mtime_ns] for file in self._files]
+        return fingerprint_of(self._files)
 
     def __getstate__(self) -> dict[str, Any]:
         # Only the process that parsed the files removes the copy.

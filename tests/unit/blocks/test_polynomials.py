@@ -10,7 +10,7 @@ from numpy.polynomial import chebyshev
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kfrc.blocks.polynomials import WIDTH, products_to_chebyshev, write_products
-from kfrc.blocks.row_maps import MOST_POLYNOMIALS
+from kfrc.blocks.row_maps.columns import MOST_POLYNOMIALS
 
 DEGREES = [4, 8, 12, 16, 40, 64, 100, 128, 188, 252, 256]
 PLACES = np.concatenate([np.linspace(-1, 1, 101), np.cos(np.linspace(0, np.pi, 101)), [1e-300, -1e-17, 1 - 1e-16]])

@@ -11,7 +11,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kfrc.blocks.polynomials import WIDTH
-from kfrc.blocks.row_maps import MOST_POLYNOMIALS, BlockCenters, ColumnMap, PointMap, cleared, numbers_only
+from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, numbers_only
+from kfrc.blocks.row_maps.columns import MOST_POLYNOMIALS, cleared
 from kfrc.columns import Column, Cyclic, Nominal, Numeric, Ordinal, Table
 from kfrc.gram import gram_family
 from kfrc.kernels import Kernel

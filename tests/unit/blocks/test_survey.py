@@ -21,9 +21,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kfrc.blocks import BLOCK_ROWS, SAMPLE_ROWS, LocalEngine, Partition, Reader
+from kfrc.blocks.chunks import BlockChunks
 from kfrc.blocks.histogram import Histogram
+from kfrc.blocks.levels import LevelCounts
+from kfrc.blocks.plans import plan_columns
 from kfrc.blocks.reader import Coding
-from kfrc.blocks.survey import BlockChunks, LevelCounts, SurveyPass, plan_columns, sample_threshold
+from kfrc.blocks.survey import SurveyPass, sample_threshold
 from kfrc.sources import (
     ArraySource,
     ArrowSource,

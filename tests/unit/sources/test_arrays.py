@@ -10,8 +10,9 @@ from numpy.testing import assert_array_equal
 
 from kfrc.blocks import LocalEngine, Reader
 from kfrc.blocks.histogram import Histogram
+from kfrc.blocks.plans import plan_columns
 from kfrc.blocks.reader import Coding
-from kfrc.blocks.survey import SurveyPass, plan_columns
+from kfrc.blocks.survey import SurveyPass
 from kfrc.sources import ArraySource, SourceError, as_source
 
 

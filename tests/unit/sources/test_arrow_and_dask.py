@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
-from kfrc.blocks.survey import BlockChunks
+from kfrc.blocks.chunks import BlockChunks
 from kfrc.sources import ArrowSource, DaskSource, SourceError, as_source
 
 N_ROWS = 1000

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
-from kfrc.blocks.survey import BlockChunks
+from kfrc.blocks.chunks import BlockChunks
 from kfrc.exceptions import KFRCError
 from kfrc.sources import ParquetSource, SourceError, natural_order, parquet_files
 

@@ -1,13 +1,7 @@
-"""From rows to squared distances and back to centers, block by block.
-
-For a kernel that is a sum over columns the distance of a row to a center is a sum of functions of one column each,
-d²(x, v_i) = Σ_d (‖v_id‖² − 2 g_di(x_d)), and a center is known by the means of a basis of such functions over its rows.
-So neither features nor memberships need exist: between two passes there are only the moments of the basis.
-"""
+"""Kernels that are sums over columns: polynomials of numbers, indicators of levels, nothing of blanks."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfrc._numerics import RESOLUTION, squared_distances
+from kfrc._numerics import RESOLUTION
 from kfrc.blocks.polynomials import WIDTH, products_to_chebyshev, write_products
+from kfrc.blocks.row_maps.base import BlockCenters, RowMap
+from kfrc.blocks.row_maps.parts import LevelColumn, PolynomialGroup
 from kfrc.columns import Column, Numeric
-from kfrc.gram import Centers, ColumnCenters, FeatureCenters, NodeCenters
+from kfrc.gram import Centers, ColumnCenters, NodeCenters
 from kfrc.gram.chebyshev import chebyshev_grid, cosine_transform, to_coefficients
-from kfrc.kernels import AdditiveKernel, Kernel, Profile
-from kfrc.typing import BoolArray, FloatArray, IntArray
+from kfrc.kernels import AdditiveKernel, Profile
+from kfrc.typing import FloatArray, IntArray
 
 TOL = 1e-13
 """Relative size of what the polynomials leave out, per column."""
@@ -34,167 +30,6 @@ MOST_POLYNOMIALS = 256
 
 _RANK_TOL = 1e-13
 """Eigenvalues of a core below this share of the largest are left out of features."""
-
-_SUB_BLOCK_ELEMENTS = 1 << 20
-"""Values of the basis that are worked on at a time."""
-
-_SUB_BLOCK_ROWS = (256, 4096)
-
-
-@dataclass(frozen=True, eq=False)
-class BlockCenters:
-    """Centers, as far as passes over rows need them.
-
-    Attributes
-    ----------
-    means : ndarray of shape (n_functions, n_clusters)
-        Means of the basis over the rows of every center.
-    masses : ndarray of shape (n_parts, n_clusters)
-        Weight of the rows behind them, part by part: where something is known of a column.
-    occupied : ndarray of shape (n_clusters,)
-        Whether a center is that of any rows.
-    """
-
-    means: FloatArray
-    masses: FloatArray
-    occupied: BoolArray
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return self.means.shape[1]
-
-    def reordered(self, order: list[int]) -> BlockCenters:
-        """The centers in another order."""
-        return BlockCenters(self.means[:, order], self.masses[:, order], self.occupied[order])
-
-
-class RowMap(ABC):
-    """How rows in standard units meet centers."""
-
-    has_single: bool = False
-    """Whether passes of single precision are worth while."""
-
-    @property
-    @abstractmethod
-    def n_functions(self) -> int:
-        """Functions of the basis."""
-
-    @property
-    def sub_block_rows(self) -> int:
-        """Rows that are worked on at a time; a property of the map, as sums depend on it."""
-        smallest, largest = _SUB_BLOCK_ROWS
-        rows = _SUB_BLOCK_ELEMENTS // max(self.n_functions, 1)
-        return int(min(max(1 << max(rows.bit_length() - 1, 0), smallest), largest))
-
-    @abstractmethod
-    def prepared(self, values: FloatArray, workspace: dict[str, Any]) -> Any:
-        """The basis at some rows, values of shape (n_columns, n_rows); arrays are taken from the workspace."""
-
-    @abstractmethod
-    def table(self, centers: BlockCenters) -> Any:
-        """What distances to these centers need."""
-
-    @abstractmethod
-    def distances(self, basis: Any, table: Any) -> FloatArray:
-        """Squared distances, of shape (n_clusters, n_rows), not negative."""
-
-    @abstractmethod
-    def moments(self, basis: Any, weights: FloatArray) -> FloatArray:
-        """Σ_j w_kj basis(x_j), of shape (n_functions, k), for weights (k, n_rows)."""
-
-    @abstractmethod
-    def centers(self, moments: FloatArray, masses: FloatArray, overall: FloatArray | None) -> BlockCenters:
-        """Centers from moments (n_functions, n_clusters), masses (n_clusters,) and the means of all rows."""
-
-    @abstractmethod
-    def coordinates(self, means: FloatArray) -> FloatArray:
-        """Means of the basis in coordinates of feature space, of shape (rank, k): linear."""
-
-    @abstractmethod
-    def features(self, basis: Any) -> FloatArray:
-        """Rows in the same coordinates, zero where a column is blank, of shape (rank, n_rows)."""
-
-    @abstractmethod
-    def column_squares(self, coordinates: FloatArray) -> FloatArray:
-        """Sums of squares of coordinates (rank, k), column by column: (n_columns, k)."""
-
-    @abstractmethod
-    def as_centers(self, centers: BlockCenters) -> Centers:
-        """The same centers for rows outside any block."""
-
-    def squared_steps(self, step: FloatArray) -> FloatArray:
-        """Squared lengths of differences of means, cluster by cluster."""
-        return np.square(self.coordinates(step)).sum(axis=0)
-
-    def in_single(self) -> RowMap:
-        """The map for passes of single precision."""
-        return self
-
-    def translated(self, centers: BlockCenters, other: RowMap) -> BlockCenters:
-        """Centers in the basis of this map, from those in the basis of another for the same columns."""
-        return centers
-
-
-@dataclass(frozen=True, eq=False)
-class PolynomialGroup:
-    """Columns of numbers that share a number of polynomials.
-
-    Attributes
-    ----------
-    positions : ndarray of shape (g,)
-        Which columns of the blocks.
-    middle, half : ndarray of shape (g,)
-        Center and half of the range.
-    bandwidths : ndarray of shape (g,)
-    degree : int
-        N, a multiple of four.
-    start : int
-        Where its g·N functions begin.
-    """
-
-    positions: IntArray
-    middle: FloatArray
-    half: FloatArray
-    bandwidths: FloatArray
-    degree: int
-    start: int
-
-    @property
-    def stop(self) -> int:
-        """Where its functions end."""
-        return self.start + len(self.positions) * self.degree
-
-    def of(self, values: FloatArray) -> FloatArray:
-        """Its part of arrays with one row per function, of shape (g, N, k)."""
-        return values[self.start : self.stop].reshape(len(self.positions), self.degree, -1)
-
-
-@dataclass(frozen=True, eq=False)
-class LevelColumn:
-    """A column of levels.
-
-    Attributes
-    ----------
-    position : int
-    n_levels : int
-    shares : ndarray of shape (n_levels,)
-        Of the levels among all rows.
-    bandwidth : float
-    start : int
-        Where its functions begin, the indicators of the levels.
-    """
-
-    position: int
-    n_levels: int
-    shares: FloatArray
-    bandwidth: float
-    start: int
-
-    @property
-    def rows(self) -> slice:
-        """Its functions."""
-        return slice(self.start, self.start + self.n_levels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -547,65 +382,6 @@ class ColumnMap(RowMap):
             )
         columns = tuple(self.types[d] for d in self.positions.tolist())
         return ColumnCenters(self.kernel, columns, self.positions, theta, tuple(nodes), tuple(weights), np.array(norms))
-
-
-@dataclass(frozen=True, eq=False)
-class PointMap(RowMap):
-    """Complete numbers as points: squared Euclidean distances after a linear map.
-
-    Attributes
-    ----------
-    kernel : Kernel
-        With short features: the linear one, or one along axes.
-    bandwidths : ndarray of shape (n_columns,)
-    axes : ndarray of shape (n_columns, r) or None
-        What rows divided by the bandwidths are multiplied by; None if by nothing.
-    origin : ndarray of shape (r,)
-        A point among the rows, from which distances are measured.
-    """
-
-    kernel: Kernel
-    bandwidths: FloatArray
-    axes: FloatArray | None
-    origin: FloatArray
-
-    @property
-    def n_functions(self) -> int:  # noqa: D102
-        return len(self.origin)
-
-    def prepared(self, values: FloatArray, workspace: dict[str, Any]) -> FloatArray:  # noqa: D102
-        scaled = values / self.bandwidths[:, None]
-        points: FloatArray = scaled if self.axes is None else self.axes.T @ scaled
-        points -= self.origin[:, None]
-        return points
-
-    def table(self, centers: BlockCenters) -> FloatArray:  # noqa: D102
-        return np.ascontiguousarray(centers.means.T)
-
-    def distances(self, basis: FloatArray, table: FloatArray) -> FloatArray:  # noqa: D102
-        return np.ascontiguousarray(squared_distances(np.ascontiguousarray(basis.T), table).T)
-
-    def moments(self, basis: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: D102
-        return basis @ weights.T
-
-    def centers(  # noqa: D102
-        self, moments: FloatArray, masses: FloatArray, overall: FloatArray | None
-    ) -> BlockCenters:
-        occupied = masses > 0
-        means = np.where(occupied, moments / np.where(occupied, masses, 1.0), 0.0)
-        return BlockCenters(means, np.where(occupied, masses, 0.0)[None], occupied)
-
-    def coordinates(self, means: FloatArray) -> FloatArray:  # noqa: D102
-        return means
-
-    def features(self, basis: FloatArray) -> FloatArray:  # noqa: D102
-        return basis
-
-    def column_squares(self, coordinates: FloatArray) -> FloatArray:  # noqa: D102
-        return np.square(coordinates)
-
-    def as_centers(self, centers: BlockCenters) -> Centers:  # noqa: D102
-        return FeatureCenters(self.kernel, self.bandwidths, self.origin, np.ascontiguousarray(centers.means.T))
 
 
 def cleared(distances: FloatArray, size: float) -> FloatArray:
