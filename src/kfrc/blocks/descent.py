@@ -21,7 +21,7 @@ from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import DESCENT_TOL, USUAL_MEMORY, Anderson, Status
 from kfrc.typing import FloatArray
 
-_SINGLE_UNTIL = 1e-4
+_SINGLE_UNTIL = 1e-5
 """Steps of the centers, relative to the distances of rows to them, down to which single precision sees them well."""
 
 _FEWEST_WITH_SINGLE = 3

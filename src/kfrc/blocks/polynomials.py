@@ -17,12 +17,17 @@ WIDTH = 4
 """Polynomials of the first factor: numbers of polynomials are multiples of it."""
 
 
-def write_products(Z: FloatArray, out: FloatArray) -> None:
-    """The basis at Z of shape (g, n), in [−1, 1], into ``out`` of shape (g, N, n); N is a multiple of four."""
+def write_products(Z: FloatArray, out: FloatArray, spare: FloatArray | None = None) -> None:
+    """The basis at Z of shape (g, n), in [−1, 1], into ``out`` of shape (g, N, n); N is a multiple of four.
+
+    ``spare`` is room for what is needed on the way, of shape (4, g, n): memory that is asked for anew in every block
+    makes threads wait for each other.
+    """
     n_columns, degree, n_rows = out.shape
     groups = out.reshape(n_columns, degree // WIDTH, WIDTH, n_rows)
     first = groups[:, 0]
-    twice = Z + Z
+    twice, fourth, twice_fourth, other = np.empty((4, *Z.shape), dtype=out.dtype) if spare is None else spare
+    np.add(Z, Z, out=twice)
     first[:, 0] = 1.0
     first[:, 1] = Z
     for k in range(2, WIDTH):
@@ -30,16 +35,17 @@ def write_products(Z: FloatArray, out: FloatArray) -> None:
         first[:, k] -= first[:, k - 2]
     if degree == WIDTH:
         return
-    fourth = twice * first[:, WIDTH - 1]
+    np.multiply(twice, first[:, WIDTH - 1], out=fourth)
     fourth -= first[:, WIDTH - 2]
-    twice_fourth = fourth + fourth
-    before, here = None, fourth
+    np.add(fourth, fourth, out=twice_fourth)
+    # T_4(k+1) = 2 T_4 T_4k − T_4(k−1), written over the one before the last.
+    before, here = other, fourth
+    before[:] = 1.0
     for k in range(1, degree // WIDTH):
         np.multiply(first, here[:, None], out=groups[:, k])
-        if k + 1 < degree // WIDTH:
-            following = twice_fourth * here
-            following -= 1.0 if before is None else before
-            before, here = here, following
+        np.multiply(twice_fourth, here, out=twice)
+        np.subtract(twice, before, out=before)
+        before, here = here, before
 
 
 @lru_cache(maxsize=64)

@@ -16,10 +16,12 @@ import numpy as np
 from kfrc.gram import Centers
 from kfrc.typing import BoolArray, FloatArray
 
-_SUB_BLOCK_ELEMENTS = 1 << 20
-"""Values of the basis that are worked on at a time."""
+_SUB_BLOCK_ELEMENTS = 1 << 22
+"""Values of the basis that are worked on at a time (32 MiB): fewer would stay in a faster cache, but threads wait for
+each other between operations, and longer ones pay."""
 
-_SUB_BLOCK_ROWS = (256, 4096)
+_SUB_BLOCK_ROWS = (256, 16_384)
+"""Fewest and most rows that are worked on at a time."""
 
 
 @dataclass(frozen=True, eq=False)

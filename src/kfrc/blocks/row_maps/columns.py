@@ -182,8 +182,12 @@ class ColumnMap(RowMap):
         P = workspace.get("polynomials")
         if P is None or P.shape[1] != n_rows:
             P = workspace["polynomials"] = np.empty((self.n_polynomials, n_rows), dtype=self.dtype)
+            most = max((len(group.positions) for group in self.groups), default=0)
+            workspace["places"] = np.empty((most, n_rows))
+            workspace["spare"] = np.empty((5, most, n_rows), dtype=self.dtype)
         for group in self.groups:
-            Z = values[group.positions]
+            g = len(group.positions)
+            Z = np.take(values, group.positions, axis=0, out=workspace["places"][:g], mode="clip")
             Z -= group.middle[:, None]
             Z /= group.half[:, None]
             np.clip(Z, -1.0, 1.0, out=Z)
@@ -193,9 +197,11 @@ class ColumnMap(RowMap):
                 if known.all():
                     known = None
                 else:
-                    Z = np.where(known, Z, 0.0)
+                    Z[~known] = 0.0
             part = group.of(P)
-            write_products(Z.astype(self.dtype, copy=False), part)
+            spare = workspace["spare"][:, :g]
+            spare[4] = Z
+            write_products(spare[4], part, spare[:4])
             if known is not None:
                 part *= known[:, None].astype(self.dtype)
         return _Basis(P, tuple(self._codes(values[level.position], level) for level in self.levels))
