@@ -250,15 +250,17 @@ def _after_pass(
     doing = f"pass {state.n_passes + 1} over the rows"
     sums = engine.run(FuzzyPass(used, here.centers, here.rule, state.overall is None), reader, doing)
     n_passes = state.n_passes + 1
-    objective = sums.objective + here.rule.penalty_of(sums.sizes, sums.entropy)
-    slack = (_SINGLE_SLACK if state.single else DESCENT_TOL) * abs(objective)
+    penalty = here.rule.penalty_of(sums.sizes, sums.entropy)
+    objective = sums.objective + penalty
+    # A penalty of either sign can make the objective small, but not its rounding.
+    slack = (_SINGLE_SLACK if state.single else DESCENT_TOL) * (abs(objective) + abs(penalty))
     if state.accepted is not None and objective > state.accepted[0] + slack:
         if state.extrapolated and n_passes < max_iter:
             state.acceleration.forget()
             return replace(state, here=state.accepted[1], extrapolated=False, n_passes=n_passes)
         if not state.extrapolated and not state.single:
-            # Rounding: no step lowers the objective any more.
-            return replace(state, n_passes=n_passes, finished=True, status=Status.CONVERGED)
+            # Rounding: no step lowers the objective any more, although the centers still move.
+            return replace(state, n_passes=n_passes, finished=True, status=Status.MAX_ITER)
     overall = state.overall
     if overall is None:
         overall = used.centers(sums.overall[:, None], np.array([sums.total]), None).means[:, 0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kfrc._numerics import COLLAPSE_TOL
+from kfrc._numerics import COLLAPSE_TOL, check_memory
 from kfrc.blocks.assessment import AssessingPass, Assessment, Both, diagonal_floor
 from kfrc.blocks.descent import DescentState, FuzzyPass, PassSums, descend_blocks
 from kfrc.blocks.engine import Engine
@@ -129,6 +129,9 @@ def solve_blocks(
     -------
     BlockSolution
     """
+    rank = len(rows.coordinates(np.zeros((rows.n_functions, 1))))
+    remedy = "fewer columns, larger bandwidths, or less memory for each of more workers"
+    check_memory(16 * rank**2, f"the eigenvalue problem of {rank} features", remedy)
     state = descend_blocks(engine, reader, rows, start, max_iter=max_iter, tol=tol, keep=keep)
     centers, rule = state.here.centers, state.here.rule
     assert state.overall is not None  # the last pass is one of double precision

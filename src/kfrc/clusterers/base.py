@@ -319,6 +319,9 @@ class FuzzyClusterer(
                 U[rows.absent] = of_absent(rows.absent)
         self.memberships_ = U
         self.labels_ = U.argmax(axis=1)
+        for name in ("cluster_sizes_", "sample_rows_"):  # of an earlier fit, of a source
+            if hasattr(self, name):
+                delattr(self, name)
 
     def _store_lazy(self, memberships: LazyMemberships) -> None:
         """Set memberships of a source, which are made when they are asked for."""

@@ -266,6 +266,10 @@ class KFRC(FuzzyClusterer):
         The judge's probabilities.
     memberships_kind_ : {"fuzzy", "posterior"}
         What ``memberships_`` are.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Of a source with more than 20 000 rows: rows that prefer each cluster, weights counted.
+    sample_rows_ : ndarray of int
+        Of such a source: the rows that settings and bandwidths were found with.
 
     References
     ----------

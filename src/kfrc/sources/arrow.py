@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from kfrc.sources.base import Chunk, Source, SourceError, check_row_weights, chosen_names, fingerprint_of, natural_order
+from kfrc.sources.base import (
+    Chunk,
+    Source,
+    SourceError,
+    check_row_weights,
+    chosen_names,
+    fingerprint_of,
+    natural_order,
+    require_arrow,
+)
 from kfrc.sources.footers import Footer, first_line, opened, shared_types
 
 _BATCH_ROWS = 1 << 16
@@ -51,6 +60,7 @@ class ParquetSource(Source):
     """
 
     def __init__(self, path: Any, columns: Sequence[str] | None = None, weights: str | None = None) -> None:
+        require_arrow()
         self.files = tuple(parquet_files(path))
         self.weight_name = weights
         footers = [Footer.read(file) for file in self.files]

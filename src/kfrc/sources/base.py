@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -179,3 +180,11 @@ def fingerprint_of(files: Sequence[str]) -> list[list[Any]]:
             raise SourceError(f"{file} cannot be read: {error.strerror or error}") from None
         found.append([file, known.st_size, known.st_mtime_ns])
     return found
+
+
+def require_arrow() -> None:
+    """Stop with what to install if pyarrow is missing, which the library alone does not need."""
+    try:
+        import_module("pyarrow")
+    except ImportError as error:
+        raise ImportError("Parquet and text files need a package that is not installed: pip install pyarrow") from error

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kfrc.sources.arrow import ParquetSource, expanded
-from kfrc.sources.base import Chunk, Source, SourceError, fingerprint_of
+from kfrc.sources.base import Chunk, Source, SourceError, fingerprint_of, require_arrow
 from kfrc.sources.footers import Footer, first_line, kind_of
 
 _TEXT_BLOCK = 1 << 24
@@ -46,6 +46,7 @@ class CSVSource(Source):
         separator: str | None = None,
         folder: Any = None,
     ) -> None:
+        require_arrow()
         files = self._files = expanded(path)
         if not files:
             raise SourceError(f"there is no file {path}")

@@ -10,14 +10,22 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from kfrc import FCM, FRC, KFRC, RFCM
-from kfrc.blocks import LocalEngine, engine_for
+from kfrc.blocks import LocalEngine, Partition, Reader, engine_for
+from kfrc.blocks.descent import begin
+from kfrc.blocks.reader import Standardizing
+from kfrc.blocks.row_maps import ColumnMap, numbers_only
+from kfrc.blocks.solution import solve_blocks
 from kfrc.clusterers._fcm_descent import solve_fcm
 from kfrc.clusterers._rows import fitted_rows
+from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import MissingRowWarning
 from kfrc.fitting import SourceTable, TableView, fit_source, fit_table, resolve_settings
 from kfrc.fuzzifiers import Fuzzifier, Power
+from kfrc.gram import gram_family
 from kfrc.kernels import Kernel
+from kfrc.kernels.gaussian import GaussianSum
 from kfrc.metrics import adjusted_rand_score
+from kfrc.relational import descend, sized_rule
 from kfrc.sources import ArraySource
 from kfrc.typing import FloatArray
 
@@ -339,3 +347,57 @@ def test_a_kernel_of_ones_own_that_is_a_sum_works_in_blocks(rows):
     here = in_blocks(rows[0], kernel=Wide(), bandwidths=1.0, tol=TIGHT)
     there = in_blocks(rows[0], kernel=Kernel.from_name("sum"), bandwidths=2.0, tol=TIGHT)
     assert_allclose(here.memberships.head(500), there.memberships.head(500), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("own_scales", [False, True])
+def test_a_rule_with_sizes_and_scales_has_the_minimum_of_the_solver_with_all_rows(own_scales, rows):
+    X, labels = rows[0][:21_000], rows[1][:21_000]
+    X = np.delete(X, np.flatnonzero(labels == 0)[:6000], axis=0)  # clusters of different sizes
+    X, start = X / X.std(axis=0), np.eye(3)[np.delete(labels, np.flatnonzero(labels == 0)[:6000])]
+    dissimilarity = Dissimilarity(gram_family(X, Kernel.from_name("sum")).at(np.full(4, 1.5)))
+    rule = sized_rule(dissimilarity, start, temperature=1.2, own_scales=own_scales)
+    there = descend(dissimilarity, rule, start, 1000, 1e-9)
+    ends = np.column_stack([X.min(axis=0), X.max(axis=0)])
+    kernel = GaussianSum()
+    rows_map = ColumnMap.of(kernel, numbers_only(4), np.full(4, 1.5), ends, {}, incomplete=False)
+    infinite, zeros, ones = np.full(4, np.inf), np.zeros(4), np.ones(4)
+    coding = Standardizing((0, 1, 2, 3), None, -infinite, infinite, zeros, ones)
+    reader = Reader(ArraySource(X), coding, Partition(len(X)))
+    moments = rows_map.moments(rows_map.prepared(np.ascontiguousarray(X.T), {}), np.ascontiguousarray(start.T))
+    centers = rows_map.centers(moments, start.sum(axis=0), None)
+    here = solve_blocks(
+        LocalEngine(1),
+        reader,
+        rows_map,
+        begin(rows_map, centers, rule, 1000),
+        part_totals=np.full(4, float(len(X))),
+        mean_square=1.0,
+        max_iter=1000,
+        tol=1e-9,
+    )
+    U = np.asarray(here.memberships)
+    order = np.argmax(U.T @ there.memberships, axis=0)
+    assert_allclose(U[:, order], there.memberships, rtol=0, atol=1e-6)
+    assert (np.diff(here.objective_path) <= 1e-11 * np.abs(here.objective_path).max()).all()
+    assert here.objective == pytest.approx(there.objective, rel=1e-9)
+    assert_allclose(np.array(here.rule.scales)[order], there.fuzzifier.scales, rtol=1e-6)
+
+
+def test_long_clusters_are_found_along_axes_of_their_own_in_blocks_too():
+    rng = np.random.default_rng(0)
+    along, across = rng.normal(0, 3, N_ROWS), np.repeat([-1.0, 1.0], N_ROWS // 2) + rng.normal(0, 0.25, N_ROWS)
+    X = np.column_stack([along + across, along - across])[rng.permutation(N_ROWS)]
+    model = KFRC(2, random_state=0, selection_samples=500).fit(X)
+    assert model.kernel_.label == "oriented"
+    assert adjusted_rand_score(X[:, 0] > X[:, 1], model.labels_) > 0.95
+    assert_allclose(model.predict_proba(X), model.memberships_, rtol=0, atol=1e-10)
+    assert_array_equal(
+        np.asarray(KFRC(2, random_state=0, selection_samples=500).fit(ArraySource(X)).labels_), model.labels_
+    )
+
+
+def test_a_fit_of_a_table_forgets_what_was_known_of_a_source(rows, iris):
+    model = KFRC(3, bandwidths=1.5, m=1.5, n_init=1, random_state=0).fit(ArraySource(rows[0]))
+    assert model.cluster_sizes_.sum() == N_ROWS
+    assert len(model.sample_rows_) == 20_000
+    assert not hasattr(model.fit(iris), "cluster_sizes_")
