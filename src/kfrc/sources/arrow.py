@@ -214,7 +214,11 @@ def parquet_files(path: Any) -> list[str]:
         else:
             raise SourceError(f"{file} does not exist")
     if not found:
-        raise SourceError(f"there are no Parquet files in {path}")
+        is_folder = isinstance(path, (str, os.PathLike)) and os.path.isdir(path)
+        where = (
+            f"{path} is a folder, but there are no Parquet files in it" if is_folder else f"no Parquet files: {path}"
+        )
+        raise SourceError(where)
     return found
 
 
