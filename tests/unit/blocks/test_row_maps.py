@@ -410,7 +410,7 @@ def test_rows_worked_on_at_a_time_are_a_property_of_the_map():
         incomplete=False,
     )
     for rows in (small, large):
-        assert 256 <= rows.sub_block_rows <= 4096
+        assert 256 <= rows.sub_block_rows <= 16_384
         assert rows.sub_block_rows & (rows.sub_block_rows - 1) == 0
     assert large.sub_block_rows < small.sub_block_rows
 
