@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kfrc import activity
 from kfrc.typing import FloatArray, RandomStateLike
@@ -187,6 +188,20 @@ def _told_blocks(n_rows: int, step: int) -> Iterator[slice]:
     for start in range(0, n_rows, step):
         activity.step("going through the rows", start, n_rows, inner=True)
         yield slice(start, min(start + step, n_rows))
+
+
+HASH_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def scramble(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Change keys in place so that every bit depends on all of them: the finalizer of SplitMix64."""
+    keys ^= keys >> np.uint64(30)
+    keys *= _FIRST
+    keys ^= keys >> np.uint64(27)
+    keys *= _SECOND
+    keys ^= keys >> np.uint64(31)
+    return keys
 
 
 def as_generator(random_state: RandomStateLike) -> np.random.Generator:

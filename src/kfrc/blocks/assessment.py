@@ -39,10 +39,6 @@ class Assessment:
         Rows that prefer each cluster, weights counted.
     total : float
         S.
-    objective : float
-        Σ_ji s_j t(u_ji) cost_ji.
-    sums : PassSums
-        As in every pass.
     """
 
     inner: FloatArray

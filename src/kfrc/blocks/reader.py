@@ -10,11 +10,9 @@ import numpy as np
 
 from kfrc.blocks.partition import BLOCK_ROWS, Partition
 from kfrc.columns import Column, raw_values
+from kfrc.outliers import FARTHEST
 from kfrc.sources import Chunk, Source, SourceError
 from kfrc.typing import FloatArray
-
-FARTHEST = 1e100
-"""In deviations: what is farther counts as lying here, where squares do not overflow; no kernel sees a difference."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -117,7 +117,8 @@ def fit_points(
         solved = solve_relational(partial.dissimilarity(), n_clusters, fuzzifier, **options)
         ranges = np.array([[column.low, column.high] for column in columns])
         rows = ColumnMap.of(Linear(), numbers_only(n_columns), np.ones(n_columns), ranges, {}, incomplete=True)
-        centers = _means_of(rows, X, fuzzifier.value(solved.memberships), sample.weights)
+        weights = fuzzifier.value(solved.memberships)
+        centers = rows.centers_of(np.ascontiguousarray(X.T), weights, sample.weights)
         totals = survey.total - np.array([column.n_blank for column in columns])[rows.positions]
     else:
         solution = solve_fcm(X, n_clusters, fuzzifier, row_weights=sample.weights, **options)
@@ -177,17 +178,6 @@ def _surveyed(estimator: Any, source: Source, engine: Engine) -> tuple[Survey, l
     refuse_constant(np.array([column.varies for column in columns]), names, source.n_rows)
     check_squares(np.array([[column.low for column in columns], [column.high for column in columns]]))
     return survey, columns
-
-
-def _means_of(rows: RowMap, X: FloatArray, weights: FloatArray, s: FloatArray | None) -> BlockCenters:
-    """Centers of the sample in the basis of the map."""
-    counted = np.vstack([weights.T, np.ones((1, len(X)))])
-    if s is not None:
-        counted = counted * s
-    moments = rows.moments(rows.prepared(np.ascontiguousarray(X.T), {}), counted).astype(np.float64)
-    masses = counted.sum(axis=1)
-    overall = rows.centers(moments[:, -1:], masses[-1:], None).means[:, 0]
-    return rows.centers(moments[:, :-1], masses[:-1], overall)
 
 
 def _placed(found: BlockSolution, columns: list[Histogram]) -> PointFit:

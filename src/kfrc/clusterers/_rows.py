@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfrc._numerics import HASH_INCREMENT, scramble
 from kfrc._validation import check_sample_weight
 from kfrc.relational import Given, Start
 from kfrc.typing import FloatArray, IntArray
@@ -23,10 +24,6 @@ _WORTHWHILE = 0.3
 
 _SMALLEST_TOTAL = 2.0
 """Deviations divide by Σs − 1: weights of a smaller sum do not count rows."""
-
-# The finalizer of SplitMix64, whose output changes in every bit with any bit of its input.
-_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,11 +211,7 @@ def _hashes(rows: FloatArray) -> NDArray[np.uint64]:
     """One number per row: equal rows have equal ones, and different rows hardly ever do. Much faster than sorting."""
     keys = np.zeros(len(rows), dtype=np.uint64)
     for bits in _columns(rows):
-        keys += _INCREMENT
+        keys += HASH_INCREMENT
         keys ^= bits
-        keys ^= keys >> np.uint64(30)
-        keys *= _FIRST
-        keys ^= keys >> np.uint64(27)
-        keys *= _SECOND
-        keys ^= keys >> np.uint64(31)
+        scramble(keys)
     return keys

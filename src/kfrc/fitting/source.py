@@ -16,7 +16,7 @@ from kfrc.blocks.descent import begin
 from kfrc.blocks.histogram import Histogram
 from kfrc.blocks.memberships import BlockMemberships
 from kfrc.blocks.plans import ColumnPlan, plan_columns
-from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, RowMap, numbers_only
+from kfrc.blocks.row_maps import ColumnMap, PointMap, RowMap, numbers_only
 from kfrc.blocks.solution import BlockSolution, solve_blocks
 from kfrc.blocks.survey import SAMPLE_ROWS, Sample, Survey, SurveyPass, survey_rows
 from kfrc.columns import Schema, values_of, weights_of
@@ -188,7 +188,8 @@ def fit_source(
     rows, reader = _rows_and_reader(source, columns, view, sampled, engine)
     state = kept.load("passes")
     if state is None:
-        centers = _centers_of_sample(rows, view, sampled)
+        weights = sampled.fuzzifier.value(sampled.solution.memberships)
+        centers = rows.centers_of(_sample_values(view, sampled), weights, weights_of(view.standardized))
         state = begin(rows, centers, sampled.fuzzifier, settings.descent.max_iter)
     assert sampled.space is not None
     found = solve_blocks(
@@ -261,20 +262,6 @@ def _sample_values(view: TableView, sampled: KernelFit) -> FloatArray:
     assert sampled.space is not None
     places = np.searchsorted(view.columns, sampled.space.columns)
     return np.ascontiguousarray(values_of(view.standardized)[:, places].T)
-
-
-def _centers_of_sample(rows: RowMap, view: TableView, sampled: KernelFit) -> BlockCenters:
-    """The centers that the clustering of the sample ended with."""
-    weights = sampled.fuzzifier.value(sampled.solution.memberships).T
-    s = weights_of(view.standardized)
-    weights = np.vstack([weights, np.ones((1, weights.shape[1]))])
-    if s is not None:
-        weights = weights * s
-    basis = rows.prepared(_sample_values(view, sampled), {})
-    moments = rows.moments(basis, np.ascontiguousarray(weights)).astype(np.float64)
-    masses = weights.sum(axis=1)
-    overall = rows.centers(moments[:, -1:], masses[-1:], None).means[:, 0]
-    return rows.centers(moments[:, :-1], masses[:-1], overall)
 
 
 def _part_totals(rows: RowMap, columns: SourceColumns, survey: Survey, positions: IntArray) -> FloatArray:

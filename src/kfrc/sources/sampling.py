@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfrc._numerics import HASH_INCREMENT, scramble
 from kfrc.sources.base import Source
 from kfrc.typing import IntArray
 
 _STRETCH = 1 << 20
 """Rows whose hashes are looked at together."""
-
-# The finalizer of SplitMix64, whose output changes in every bit with any bit of its input.
-_INCREMENT = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def row_hashes(rows: IntArray) -> NDArray[np.uint64]:
@@ -29,12 +26,8 @@ def row_hashes(rows: IntArray) -> NDArray[np.uint64]:
     >>> bool((np.diff(np.sort(row_hashes(np.arange(1000)))) > 0).all())
     True
     """
-    keys = rows.astype(np.uint64) * _INCREMENT + _INCREMENT
-    keys ^= keys >> np.uint64(30)
-    keys *= _FIRST
-    keys ^= keys >> np.uint64(27)
-    keys *= _SECOND
-    keys ^= keys >> np.uint64(31)
+    keys = rows.astype(np.uint64) * HASH_INCREMENT + HASH_INCREMENT
+    scramble(keys)
     return keys
 
 

@@ -106,6 +106,19 @@ class RowMap(ABC):
     def as_centers(self, centers: BlockCenters) -> Centers:
         """The same centers for rows outside any block."""
 
+    def centers_of(self, values: FloatArray, weights: FloatArray, s: FloatArray | None = None) -> BlockCenters:
+        """Centers of few rows, values of shape (n_columns, n_rows), with weights t(u) of shape (n_rows, n_clusters).
+
+        ``s`` says how many rows each row stands for; None if one.
+        """
+        counted = np.vstack([weights.T, np.ones((1, len(weights)))])
+        if s is not None:
+            counted = counted * s
+        moments = self.moments(self.prepared(values, {}), counted).astype(np.float64)
+        masses = counted.sum(axis=1)
+        overall = self.centers(moments[:, -1:], masses[-1:], None).means[:, 0]
+        return self.centers(moments[:, :-1], masses[:-1], overall)
+
     def squared_steps(self, step: FloatArray) -> FloatArray:
         """Squared lengths of differences of means, cluster by cluster."""
         return np.square(self.coordinates(step)).sum(axis=0)
