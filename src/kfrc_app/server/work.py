@@ -24,6 +24,7 @@ def main() -> None:
     """Serve the process that started this one until it is gone."""
     folder = Path(sys.argv[1])
     _bound_memory()
+    at_start = _peak_memory()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints is not an answer
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -37,9 +38,11 @@ def main() -> None:
 
     from kfrc_app.server import tasks as todo  # slow, and the reason why a worker is kept ready
 
-    while not _is_large():
+    last = False
+    while not last:
         answer = _done(todo, json.loads(tasks.get()), tell)
-        tell({"end": answer, "last": _is_large()})
+        last = _is_large(at_start)
+        tell({"end": answer, "last": last})
 
 
 def _bound_memory() -> None:
@@ -53,14 +56,19 @@ def _bound_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (bound if hard < 0 else min(bound, hard), hard))
 
 
-def _is_large() -> bool:
+def _is_large(at_start: int) -> bool:
     """Whether this process once took so much memory that a new one is better: what was freed often stays with it."""
+    return _peak_memory() > max(limits.MAX_KEPT_MEMORY, at_start)
+
+
+def _peak_memory() -> int:
+    """Bytes that this process took at most; Linux counts those of the process that started it, too."""
     with suppress(ImportError):
         import resource
 
         unit = 1 if sys.platform == "darwin" else 1024
-        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > limits.MAX_KEPT_MEMORY
-    return False
+        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return 0
 
 
 def _listen(tasks: queue.SimpleQueue[str], folder: Path) -> None:

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import signal
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -271,7 +273,24 @@ def test_a_process_that_has_taken_much_memory_gets_nothing_else_to_do(last, monk
     assert worker.do({}) == {"files": []}
     assert worker.is_alive is not last
     monkeypatch.setattr(limits, "MAX_KEPT_MEMORY", 1 if last else 1 << 60)
-    assert work._is_large() is last
+    assert work._is_large(at_start=0) is last
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the memory of the process that started another")
+def test_a_process_that_a_large_one_started_takes_something_to_do(tmp_path):
+    (tmp_path / "table.csv").write_bytes(as_csv(two_groups()))
+    code = f"""
+from pathlib import Path
+from kfrc_app.server import limits
+from kfrc_app.server.workers import Worker
+taken = bytearray(limits.MAX_KEPT_MEMORY + 100 * limits.MEGABYTE)
+worker = Worker(Path({str(tmp_path)!r}))
+task = {{"do": "describe", "path": {str(tmp_path / "table.csv")!r}, "choices": {{}}}}
+print([worker.do(task)["n_rows"] for _ in range(2)], worker.is_alive)
+worker.end()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["[40,", "40]", "True"], done.stderr
 
 
 @pytest.mark.parametrize(("cancelled", "expected"), [(False, "kept"), (True, "ended")])
