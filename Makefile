@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := -m pytest -n 2 --dist worksteal -q
 
-.PHONY: setup app demo test quick lint types layers docs coverage lowest newest dist release-check bench study clean
+.PHONY: setup app demo test long quick lint types layers docs coverage lowest newest dist release-check bench study clean
 
 setup: $(VENV)/.installed
 
@@ -27,10 +27,14 @@ test: setup
 	$(MAKE) --jobs 2 lint types layers docs
 	$(ONE_THREAD) $(BIN)/python $(PYTEST)
 
+# What takes half a minute each and shows again, with more processes or seeds, what quicker tests show.
+long: setup
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m long
+
 # Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make test`.
 QUICK := tests/contract/test_public_api.py tests/contract/test_registry.py tests/laws tests/golden/test_golden_spectrum.py
 quick: lint layers
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) --hypothesis-profile quick -m "not slow and not release" $(QUICK)
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) --hypothesis-profile quick -m "not slow and not release and not long" $(QUICK)
 
 lint: setup
 	$(BIN)/ruff format --check .

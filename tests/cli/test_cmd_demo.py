@@ -68,7 +68,7 @@ def test_the_spreadsheet_is_the_table_and_can_be_fitted(shown, run, tmp_path):
     assert ended.document["n_rows"] == 200
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_story_does_not_hang_on_a_lucky_seed(tmp_path):
     gained = []
     for seed in (1, 2, 3):

@@ -140,7 +140,7 @@ def everything_in(folder):
 
 with_workers = pytest.mark.parametrize(
     ("n_jobs", "everybody"),
-    [(1, True), (2, True), (2, False)],
+    [(1, True), (2, True), pytest.param(2, False, marks=pytest.mark.long)],
     ids=["alone", "workers, from a terminal", "workers, by kill"],
 )
 

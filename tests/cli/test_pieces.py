@@ -18,7 +18,7 @@ import pytest
 from kfrc.metrics import adjusted_rand_score
 from processes import Machines, wait_until
 
-N_ROWS = 45_000
+N_ROWS = 24_000
 SETTINGS = ("-c", "3", "--level", "1", "-m", "1.3", "--max-anisotropy", "2", "--starts", "1")
 FILES = {"model.skops", "report.html", "summary.json", "memberships"}
 
@@ -68,13 +68,13 @@ def test_a_pattern_of_files_becomes_memberships_of_all_rows_a_model_and_a_report
     assert found["patient_id"].tolist() == frame["patient_id"].tolist()
     np.testing.assert_allclose(found.filter(like="cluster_").sum(axis=1), 1.0, atol=1e-12)
     assert adjusted_rand_score(frame["known"], found["label"]) > 0.9
-    assert "All 45,000 rows" in ended.out
+    assert "All 24,000 rows" in ended.out
     assert (out / "memberships" / "_SUCCESS").exists()
 
 
 def test_the_report_says_that_it_shows_a_sample(fitted):
     out, ended = fitted
-    words = "5,000 of 45,000 rows, chosen at random"
+    words = "5,000 of 24,000 rows, chosen at random"
     assert words in ended.err
     assert words in (out / "report.html").read_text(encoding="utf-8")
 
@@ -104,7 +104,7 @@ def test_predictions_of_files_are_written_to_a_folder(run, fitted, parts, tmp_pa
     ended = run(
         "predict", out / "model.skops", f"{parts}/*.parquet", "-o", tmp_path / "new", "--id-column", "patient_id"
     )
-    assert "Memberships of 45,000 rows written" in ended.out
+    assert "Memberships of 24,000 rows written" in ended.out
     found = pq.read_table(tmp_path / "new").to_pandas()
     pd.testing.assert_frame_equal(found, memberships(out), atol=1e-9)
 
@@ -121,7 +121,7 @@ def test_predictions_of_files_need_a_folder_and_the_columns_of_the_fit(run, fitt
 def test_diagnose_looks_at_a_sample_and_says_so(run, frame, tmp_path):
     write_parts(tmp_path / "rows", frame[["w", "x"]])
     ended = run("diagnose", tmp_path / "rows", "-c", "3")
-    assert "20,000 of 45,000 rows" in ended.err
+    assert "20,000 of 24,000 rows" in ended.err
     assert "Does it collapse? (20,000 rows, 2 columns, 3 clusters)" in ended.out
 
 

@@ -159,7 +159,7 @@ def test_recipes_keep_the_laws_of_their_families_inside_the_library(tmp_path):
     assert lint.returncode == 0, lint.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_mistake_in_a_recipe_breaks_a_law(tmp_path):
     copy_library(tmp_path)
     for recipe in RECIPES:

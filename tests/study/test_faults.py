@@ -79,6 +79,7 @@ def undisturbed(tmp_path_factory):
     return tables(out)
 
 
+@pytest.mark.long
 def test_kills_a_full_disk_and_damaged_shards_leave_no_trace_in_the_tables(machines, tmp_path, undisturbed):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")
     resource = pytest.importorskip("resource", reason="needs limits on file sizes")
@@ -143,6 +144,7 @@ def test_kills_a_full_disk_and_damaged_shards_leave_no_trace_in_the_tables(machi
     assert set(computed) == {task.key for task in fake_study.fake_tasks()}
 
 
+@pytest.mark.long
 def test_one_worker_two_workers_and_a_dask_cluster_make_the_same_tables(machines, tmp_path, undisturbed):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")
     machines.environment["FAKE_SECONDS"] = "0"

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from kfrc.simulation import study_designs
 from kfrc_app.cli.main import app
 from kfrc_app.study.cell import run_task
-from kfrc_app.study.design import STUDIES, StudyGrid, StudyTask, study_tasks
+from kfrc_app.study.design import StudyGrid, StudyTask, study_tasks
 from kfrc_app.study.methods import METHODS
 
 FIGURES = {"synthetic": {"figure_2"}, "real": {"figure_1", "figure_3"}}
@@ -31,7 +31,7 @@ def run(*arguments, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", ["real", pytest.param("synthetic", marks=pytest.mark.long)])
 def test_the_smoke_preset_goes_from_nothing_to_tables_and_figures(study, tmp_path):
     done = run("run", study, "--preset", "smoke", "--out", "out", "--n-jobs", "2", folder=tmp_path)
     assert done.returncode == 0, done.stderr

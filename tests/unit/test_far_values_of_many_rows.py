@@ -14,7 +14,7 @@ from kfrc.metrics import adjusted_rand_score
 MOST_POLYNOMIALS = 80
 """At level 0, whatever the data."""
 
-IN_MEMORY, IN_BLOCKS = 12_000, 30_000
+IN_MEMORY, IN_BLOCKS = 6_000, 21_000
 
 
 def clusters(n_rows):

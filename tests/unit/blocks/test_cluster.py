@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9"),
 ]
 
-N_ROWS = 250_000
+N_ROWS = 150_000
 SETTINGS = {"n_clusters": 3, "bandwidths": 1.5, "m": 1.5, "n_init": 1, "random_state": 0}
 SMALL = "12MB"
 """Memory with which every block is a task of its own."""
@@ -43,8 +43,8 @@ def frame():
 @pytest.fixture(scope="module")
 def folder(frame, tmp_path_factory):
     folder = tmp_path_factory.mktemp("rows")
-    for k, first in enumerate(range(0, N_ROWS, 100_000)):
-        part = pa.Table.from_pandas(frame[first : first + 100_000], preserve_index=False)
+    for k, first in enumerate(range(0, N_ROWS, 60_000)):
+        part = pa.Table.from_pandas(frame[first : first + 60_000], preserve_index=False)
         pq.write_table(part, folder / f"part-{k}.parquet", row_group_size=40_000)
     return folder
 
