@@ -60,7 +60,7 @@ def memberships(out):
     return pq.read_table(out / "memberships").to_pandas()
 
 
-def test_a_pattern_of_files_becomes_memberships_of_all_rows_a_model_and_a_report(fitted, frame):
+def test_a_pattern_of_files_becomes_memberships_of_all_rows_a_model_and_a_report(fitted, frame, parts):
     out, ended = fitted
     assert {path.name for path in out.iterdir()} == FILES
     found = memberships(out)
@@ -69,6 +69,7 @@ def test_a_pattern_of_files_becomes_memberships_of_all_rows_a_model_and_a_report
     np.testing.assert_allclose(found.filter(like="cluster_").sum(axis=1), 1.0, atol=1e-12)
     assert adjusted_rand_score(frame["known"], found["label"]) > 0.9
     assert "All 24,000 rows" in ended.out
+    assert ended.out.startswith(f"{parts.name}, 5,000 of 24,000 rows, cut into 3 groups")  # a pattern is no name
     assert (out / "memberships" / "_SUCCESS").exists()
 
 

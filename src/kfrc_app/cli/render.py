@@ -207,8 +207,10 @@ def _show_columns(console: Console, importance: Importance, *, collapsed: bool) 
     columns = importance.used
     n_clusters = len(columns[0].by_cluster) if columns else 0
     heading(console, "Which columns matter (share of what tells the clusters apart)")
-    narrow, wide = console.width < NARROW, console.width >= WIDE and 1 < n_clusters <= SHOWN_CLUSTERS
+    narrow = console.width < NARROW
     mixed = not narrow and any(column.kind is not Kind.NUMERIC for column in columns)
+    kinds = max((len(str(column.kind)) + 2 for column in columns), default=0) if mixed else 0
+    wide = console.width >= WIDE + kinds and 1 < n_clusters <= SHOWN_CLUSTERS
     largest = max((column.contribution for column in columns), default=1.0)
     with_bandwidths = importance.has_bandwidths and not narrow
     width = BAR_WIDTH // 2 if narrow else BAR_WIDTH
@@ -223,7 +225,7 @@ def _show_columns(console: Console, importance: Importance, *, collapsed: bool) 
         if wide:
             cells += [fixed(part) for part in column.by_cluster]
         rows.append(cells)
-    titles = [("column", "left"), *([("type", "left")] if mixed else []), ("share", "right"), ("", "bar")]
+    titles = [("column", "left"), *([("type", "whole")] if mixed else []), ("share", "right"), ("", "bar")]
     if with_bandwidths:
         titles += [("bandwidth", "right"), ("in s.d.", "right")]
     if wide:

@@ -176,6 +176,9 @@ class _Shown:
 
     def described(self, source: str, table: TableBeyond) -> str:
         """Where the rows come from, and that they are not all."""
+        place = Path(source)
+        if any(sign in place.name for sign in "*?[") and place.parent.name:
+            source = str(place.parent)  # a pattern is no name
         if len(self.data) == table.source.n_rows:
             return source
         return f"{source}, {len(self.data):,} of {table.source.n_rows:,} rows"
