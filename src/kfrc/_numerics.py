@@ -139,6 +139,24 @@ def clear_rounding(distances: FloatArray, own: FloatArray | float, centers: Floa
     return distances
 
 
+def clear_block_rounding(distances: FloatArray, size: float) -> FloatArray:
+    """The same for distances that cannot be negative, of either precision, with clusters as rows.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_clusters, n_rows)
+        Changed in place.
+    size : float
+        Of the other terms they are made of.
+    """
+    unit = RESOLUTION if distances.dtype == np.float64 else 2.0 * float(np.finfo(np.float32).eps)
+    smallest = float(distances.min(initial=np.inf))
+    if smallest <= unit * (size + float(distances.max(initial=0.0))):
+        floors = unit * (size + distances.max(axis=0))
+        distances[distances <= floors] = 0.0
+    return distances
+
+
 def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
     """‖a_j − b_i‖² of shape (len(A), len(B)) by inner products, and by differences where these would cancel.
 

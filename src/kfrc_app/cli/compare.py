@@ -27,7 +27,7 @@ from kfrc_app.facts.text import listing, words
 from kfrc_app.runs import FitProgress
 from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
 
-_TABLE_ONLY = ("columns", "drop", "label_column", "id_column", "weight_column", "types", "missing", "outliers")
+_TABLE_ONLY = (*options.COLUMN_ROLES, "outliers")
 
 
 def compare(
@@ -51,25 +51,15 @@ def compare(
 ) -> None:
     """Run every method with its usual settings on the same table, side by side."""
     n_clusters = options.parse_clusters(clusters)
-    marks, wishes = options.parse_marks(decimal, thousands), options.parse_types(types)
+    marks = options.parse_marks(decimal, thousands)
+    roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
     n_known, labels = 0, None
     if dissimilarity:
         options.refuse_table_options(context, _TABLE_ONLY)
         relations = read_dissimilarities(data, marks=marks, sheet=sheet)
         rows, notes, ids = relations.matrix, list(relations.notes), relations.ids
     else:
-        found = read_table(
-            data,
-            columns=columns or (),
-            drop=drop or (),
-            label_column=label_column,
-            id_column=id_column,
-            weight_column=weight_column,
-            types=wishes,
-            missing=missing,
-            marks=marks,
-            sheet=sheet,
-        )
+        found = read_table(data, **roles, marks=marks, sheet=sheet)
         options.refuse_wide(found.data.shape[1])
         rows, ids, labels = found.data, found.ids, found.labels
         notes = [*found.notes, *label_notes(labels, label_column)]

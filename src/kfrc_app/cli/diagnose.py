@@ -25,22 +25,7 @@ from kfrc_app.tables import DataError, Missing, read_table
 from kfrc_app.tables.beyond import read_sample
 
 _SHARED_WITH_FIT = frozenset(
-    {
-        "data",
-        "clusters",
-        "columns",
-        "drop",
-        "label_column",
-        "id_column",
-        "weight_column",
-        "types",
-        "missing",
-        "decimal",
-        "sheet",
-        "thousands",
-        "outliers",
-        "seed",
-    }
+    {"data", "clusters", *options.COLUMN_ROLES, "decimal", "sheet", "thousands", "outliers", "seed"}
 )
 
 
@@ -65,16 +50,7 @@ def diagnose(
 ) -> None:
     """Say at which m a clustering collapses: as kfrc fit chooses, with plain distances, with tuned bandwidths."""
     n_clusters = options.parse_clusters(clusters)
-    wishes = options.parse_types(types)
-    roles: dict[str, Any] = {
-        "columns": columns or (),
-        "drop": drop or (),
-        "label_column": label_column,
-        "id_column": id_column,
-        "weight_column": weight_column,
-        "types": wishes,
-        "missing": missing,
-    }
+    roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
     if wants_pieces(data, memory, None):
         refuse_pieces(context, ("sheet", "decimal", "thousands"))
         found = read_sample(data, roles)

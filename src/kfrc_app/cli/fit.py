@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -37,12 +37,7 @@ _TABLE_ONLY = (
     "outliers",
     "optimizer",
     "starts",
-    "columns",
-    "drop",
-    "label_column",
-    "id_column",
-    "weight_column",
-    "types",
+    *options.COLUMN_ROLES,
 )
 
 
@@ -85,7 +80,7 @@ def fit(
     """Cluster a table: a report, the table with what was found beside it, and a model for new rows."""
     fuzziness = options.parse_fuzziness(fuzzifier, m)
     marks = options.parse_marks(decimal, thousands)
-    wishes = options.parse_types(types)
+    roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
     out = options.as_path(out)
     beyond = not dissimilarity and wants_pieces(data, memory, scheduler)
     check_output(out, force=force or (beyond and is_unfinished(out)), folder=True)
@@ -126,15 +121,6 @@ def fit(
             random_state=seed,
             **missing_settings(missing),
         )
-        roles: dict[str, Any] = {
-            "columns": columns or (),
-            "drop": drop or (),
-            "label_column": label_column,
-            "id_column": id_column,
-            "weight_column": weight_column,
-            "types": wishes,
-            "missing": missing,
-        }
         if beyond:
             refuse_pieces(context, ("sheet", "decimal", "thousands"))
             table = open_beyond(data, **roles)

@@ -22,7 +22,7 @@ from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
 N_REFITS = 5
 """Refits of each number: fewer than of a fit, as there are many numbers."""
 
-_TABLE_ONLY = ("columns", "drop", "label_column", "id_column", "weight_column", "types", "missing", "outliers")
+_TABLE_ONLY = (*options.COLUMN_ROLES, "outliers")
 _SHORT = {"fuzzy silhouette": "silhouette"}
 _NARROW = {"evidence": "evid.", "stability": "stab.", "fuzzy silhouette": "FS"}
 
@@ -49,7 +49,8 @@ def indices(
 ) -> None:
     """Say how many clusters a table has: evidence, stability and indices for each number."""
     numbers = options.parse_cluster_range(clusters)
-    marks, wishes = options.parse_marks(decimal, thousands), options.parse_types(types)
+    marks = options.parse_marks(decimal, thousands)
+    roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
     notes: list[str]
     weights, rows = None, None
     model: FRC | KFRC
@@ -59,18 +60,7 @@ def indices(
         rows, notes, ids = relations.matrix, list(relations.notes), relations.ids
         model = FRC(metric="precomputed", fuzzifier="complementary_root")
     else:
-        found = read_table(
-            data,
-            columns=columns or (),
-            drop=drop or (),
-            label_column=label_column,
-            id_column=id_column,
-            weight_column=weight_column,
-            types=wishes,
-            missing=missing,
-            marks=marks,
-            sheet=sheet,
-        )
+        found = read_table(data, **roles, marks=marks, sheet=sheet)
         rows, notes, ids, weights = found.data, list(found.notes), found.ids, found.weights
         model = KFRC(outliers=str(outliers), **missing_settings(missing))
     if len(rows) <= numbers[-1]:

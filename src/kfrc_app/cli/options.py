@@ -20,6 +20,9 @@ from kfrc_app.cli.console import say_problem
 from kfrc_app.runs import N_REFITS as N_REFITS
 from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, DataError, Marks, Missing, Wish, parse_wishes
 
+COLUMN_ROLES = ("columns", "drop", "label_column", "id_column", "weight_column", "types", "missing")
+"""Options of tables that :func:`column_roles` takes."""
+
 AUTO = "auto"
 SEARCH_LEVEL = "search"
 DEFAULT_M = "default"
@@ -27,7 +30,6 @@ USAGE = 2
 MIN_CLUSTERS = 2
 MAX_CLUSTERS_OF_RANGE = 100
 """A slip of the finger in a range should not run for days."""
-
 
 MAX_SEARCHED_COLUMNS = 500
 """Columns whose bandwidths are all searched at once: with more, that takes hours rather than minutes."""
@@ -226,6 +228,27 @@ def parse_marks(decimal: str | None, thousands: str | None) -> Marks:
     if decimal is not None and decimal == thousands:
         raise typer.BadParameter("--decimal and --thousands must differ")
     return Marks(decimal, thousands)
+
+
+def column_roles(
+    columns: list[str] | None,
+    drop: list[str] | None,
+    label_column: str | None,
+    id_column: str | None,
+    weight_column: str | None,
+    types: list[str] | None,
+    missing: Missing,
+) -> dict[str, Any]:
+    """What readers of tables are told of the columns."""
+    return {
+        "columns": columns or (),
+        "drop": drop or (),
+        "label_column": label_column,
+        "id_column": id_column,
+        "weight_column": weight_column,
+        "types": parse_types(types),
+        "missing": missing,
+    }
 
 
 def parse_types(entries: list[str] | None) -> dict[str, Wish]:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from kfrc._numerics import clear_block_rounding
 from kfrc.blocks.polynomials import WIDTH
 from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, numbers_only
-from kfrc.blocks.row_maps.columns import MOST_POLYNOMIALS, cleared
+from kfrc.blocks.row_maps.columns import MOST_POLYNOMIALS
 from kfrc.columns import Column, Cyclic, Nominal, Numeric, Ordinal, Table
 from kfrc.gram import gram_family
 from kfrc.kernels import Kernel
@@ -391,12 +392,12 @@ def test_a_point_cluster_without_rows_is_empty():
 
 def test_what_is_nothing_but_rounding_is_zero():
     distances = np.array([[1e-18, -1e-17, 0.5], [1.0, 2.0, 0.25]])
-    assert_array_equal(cleared(distances.copy(), 1.0), [[0.0, 0.0, 0.5], [1.0, 2.0, 0.25]])
+    assert_array_equal(clear_block_rounding(distances.copy(), 1.0), [[0.0, 0.0, 0.5], [1.0, 2.0, 0.25]])
 
 
 def test_distances_that_are_no_rounding_are_left_alone():
     distances = np.array([[1e-3, 2.0], [1.0, 1e-6]])
-    assert_array_equal(cleared(distances.copy(), 1.0), distances)
+    assert_array_equal(clear_block_rounding(distances.copy(), 1.0), distances)
 
 
 def test_rows_worked_on_at_a_time_are_a_property_of_the_map():

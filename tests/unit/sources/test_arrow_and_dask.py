@@ -61,6 +61,18 @@ def one_line(caught, *named):
         assert str(name) in message
 
 
+def assert_any_stretch(source, whole):
+    """A source with the columns of :func:`frame`, of which ``w`` is the weight, gives any of its rows."""
+    assert source.shape == (N_ROWS, 3)
+    assert source.names == ("x", "k", "name")
+    for start, stop in some_stretches(N_ROWS):
+        chunks = list(source.chunks(start, stop))
+        part = whole[start:stop]
+        assert values(chunks, 0) == part["x"].tolist()
+        assert values(chunks, 2) == part["name"].tolist()
+        assert [weight for chunk in chunks for weight in chunk.weights.tolist()] == part["w"].tolist()
+
+
 # Arrow data sets
 
 
@@ -73,15 +85,7 @@ def folder(tmp_path):
 
 
 def test_any_stretch_of_a_data_set_is_that_of_the_table(folder):
-    source, whole = ArrowSource(ds.dataset(folder), weights="w"), frame()
-    assert source.shape == (N_ROWS, 3)
-    assert source.names == ("x", "k", "name")
-    for start, stop in some_stretches(N_ROWS):
-        chunks = list(source.chunks(start, stop))
-        part = whole[start:stop]
-        assert values(chunks, 0) == part["x"].tolist()
-        assert values(chunks, 2) == part["name"].tolist()
-        assert [weight for chunk in chunks for weight in chunk.weights.tolist()] == part["w"].tolist()
+    assert_any_stretch(ArrowSource(ds.dataset(folder), weights="w"), frame())
 
 
 def test_columns_of_a_data_set_are_those_asked_for_and_others_are_named_columns(folder):
@@ -183,15 +187,7 @@ def partitions(*parts):
 
 def test_any_stretch_of_a_dask_frame_is_that_of_the_frame():
     whole = frame()
-    source = DaskSource(dd.from_pandas(whole, npartitions=7), weights="w")
-    assert source.shape == (N_ROWS, 3)
-    assert source.names == ("x", "k", "name")
-    for start, stop in some_stretches(N_ROWS):
-        chunks = list(source.chunks(start, stop))
-        part = whole[start:stop]
-        assert values(chunks, 0) == part["x"].tolist()
-        assert values(chunks, 2) == part["name"].tolist()
-        assert [weight for chunk in chunks for weight in chunk.weights.tolist()] == part["w"].tolist()
+    assert_any_stretch(DaskSource(dd.from_pandas(whole, npartitions=7), weights="w"), whole)
 
 
 def test_columns_of_a_dask_frame_are_those_asked_for():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfrc._numerics import RESOLUTION
+from kfrc._numerics import clear_block_rounding
 from kfrc.blocks.polynomials import WIDTH, products_to_chebyshev, write_products
 from kfrc.blocks.row_maps.base import BlockCenters, RowMap
 from kfrc.blocks.row_maps.parts import LevelColumn, PolynomialGroup
@@ -253,7 +253,7 @@ class ColumnMap(RowMap):
         found = table.coefficients @ basis.polynomials
         for codes, values in zip(basis.codes, table.levels, strict=True):
             found += values[:, codes]
-        return cleared(found, table.size)
+        return clear_block_rounding(found, table.size)
 
     def moments(self, basis: _Basis, weights: FloatArray) -> FloatArray:  # noqa: D102
         found = np.empty((self.n_functions, len(weights)), dtype=self.dtype)
@@ -388,16 +388,6 @@ class ColumnMap(RowMap):
             )
         columns = tuple(self.types[d] for d in self.positions.tolist())
         return ColumnCenters(self.kernel, columns, self.positions, theta, tuple(nodes), tuple(weights), np.array(norms))
-
-
-def cleared(distances: FloatArray, size: float) -> FloatArray:
-    """Squared distances without what is nothing but the rounding of their terms, and none negative."""
-    unit = RESOLUTION if distances.dtype == np.float64 else 2.0 * float(np.finfo(np.float32).eps)
-    smallest = float(distances.min(initial=np.inf))
-    if smallest <= unit * (size + float(distances.max(initial=0.0))):
-        floors = unit * (size + distances.max(axis=0))
-        distances[distances <= floors] = 0.0
-    return distances
 
 
 def numbers_only(n_columns: int) -> tuple[Column, ...]:
