@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from kfrc_app._missing_values import Missing as Missing
 from kfrc_app.tables.columns import DataError, quoted
 
 MAX_LOST_SHARE = 0.5
@@ -20,15 +20,6 @@ NOTHING_KNOWN = "nothing is known"
 """Why a row has memberships but no label."""
 
 _SHOWN = 5
-
-
-class Missing(StrEnum):
-    """What happens where values are missing: use the rest, take a blank for a level, stop, or leave the row out."""
-
-    PARTIAL = "partial"
-    LEVEL = "level"
-    ERROR = "error"
-    DROP = "drop"
 
 
 @dataclass(frozen=True, eq=False)
