@@ -5,10 +5,12 @@ from kfrc.blocks.memberships import LazyLabels, LazyMemberships, PredictedMember
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, tree_sum
 from kfrc.blocks.reader import Block, Reader
 from kfrc.blocks.survey import SAMPLE_ROWS
+from kfrc.blocks.trust import AddressError, UntrustedClusterError, admitted, tls_security
 
 __all__ = [
     "BLOCK_ROWS",
     "SAMPLE_ROWS",
+    "AddressError",
     "Block",
     "ClusterEngine",
     "Engine",
@@ -19,9 +21,12 @@ __all__ = [
     "PredictedMemberships",
     "Reader",
     "StoredMemberships",
+    "UntrustedClusterError",
     "WorkerError",
+    "admitted",
     "connected",
     "engine_for",
     "parse_memory",
+    "tls_security",
     "tree_sum",
 ]

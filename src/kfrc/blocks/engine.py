@@ -22,6 +22,7 @@ from kfrc._threads import one_thread
 from kfrc.blocks.chunks import BlockChunks
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, Summary, tree_sum
 from kfrc.blocks.reader import Block, Reader
+from kfrc.blocks.trust import admitted
 from kfrc.exceptions import KFRCError
 from kfrc.sources import Chunk, Source
 
@@ -341,11 +342,25 @@ def engine_for(client: Any = None, memory: str | float | None = None, n_jobs: in
 
 
 @contextmanager
-def connected(address: str) -> Iterator[Any]:
+def connected(address: str, *, security: Any = None, trusted: bool = False) -> Iterator[Any]:
     """A client of the Dask scheduler at an address, for as long as the block lasts.
+
+    Whoever runs the scheduler can run programs in this process: without TLS, only one on this computer is connected to.
+    A ``distributed.Client`` of your own, given to ``fit``, is your own decision.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``"tcp://127.0.0.1:8786"`` or ``"tls://host:8786"``.
+    security : distributed.Security, optional
+        Certificates for TLS; by default those of Dask's configuration.
+    trusted : bool, default=False
+        Connect to another computer without TLS.
 
     Raises
     ------
+    AddressError
+        If it must not be connected to, or that is no address, or certificates cannot be used.
     WorkerError
         If nobody answers there, or Dask is not installed.
     """
@@ -355,10 +370,13 @@ def connected(address: str) -> Iterator[Any]:
         raise WorkerError("a Dask cluster needs an extra: pip install 'kfrc[distributed]'") from error
     for name in ("distributed.client", "distributed.core", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is told once, by the error
+    place = admitted(address, security=security, trusted=trusted)
     try:
-        client = distributed.Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise WorkerError(f"no Dask scheduler answers at {address}; is it running?") from error
+        client = distributed.Client(
+            place.address, security=place.security, timeout=CONNECT_TIMEOUT, set_as_default=False
+        )
+    except (OSError, ValueError, RuntimeError) as error:
+        raise WorkerError(f"no Dask scheduler answers at {address}; {place.doubt}") from error
     try:
         yield client
     finally:

@@ -11,13 +11,15 @@ import typer
 
 from kfrc.blocks import connected, parse_memory
 from kfrc_app.cli import options
+from kfrc_app.cli.cluster import Cluster
 from kfrc_app.cli.console import messages, output, print_json, say_notes
 from kfrc_app.cli.render import show_fit
 from kfrc_app.facts.text import count
 from kfrc_app.runs.beyond import RunBeyond
 from kfrc_app.tables.beyond import TableBeyond, is_beyond
 
-_NOT_ASKED = frozenset({"out", "json", "force", "memory", "scheduler", "report", "excel", "refits"})
+_CLUSTER = frozenset({"scheduler", "tls_ca_file", "tls_cert", "tls_key", "trust_cluster"})
+_NOT_ASKED = _CLUSTER | {"out", "json", "force", "memory", "report", "excel", "refits"}
 """Parameters on which what is found does not depend."""
 
 
@@ -45,14 +47,14 @@ def question_of(context: typer.Context, table: TableBeyond) -> dict[str, Any]:
 
 
 @contextmanager
-def engine_of(scheduler: str | None) -> Iterator[Any]:
-    """A client of the scheduler that was named; None if none was."""
-    if scheduler is None:
+def engine_of(cluster: Cluster | None) -> Iterator[Any]:
+    """A client of the cluster that was named; None if none was."""
+    if cluster is None:
         yield None
         return
-    with connected(scheduler) as client:
+    with connected(cluster.address, security=cluster.security, trusted=cluster.trusted) as client:
         if not client.nthreads():
-            messages().print(f"note: the scheduler at {scheduler} has no workers yet; waiting for them")
+            messages().print(f"note: the scheduler at {cluster.address} has no workers yet; waiting for them")
         yield client
 
 

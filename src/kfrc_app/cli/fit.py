@@ -11,6 +11,7 @@ import typer
 from kfrc import FRC, KFRC
 from kfrc_app.cli import options
 from kfrc_app.cli.beyond import engine_of, question_of, refuse_pieces, show_beyond, wants_pieces
+from kfrc_app.cli.cluster import cluster_of
 from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.cli.render import show_fit
 from kfrc_app.facts import summary_document
@@ -74,6 +75,10 @@ def fit(
     force: options.Force = False,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
+    tls_ca_file: options.TlsCaFile = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
+    trust_cluster: options.TrustCluster = False,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     excel: Annotated[bool, typer.Option("--excel/--no-excel", help="Write clustered.xlsx.")] = True,
 ) -> None:
@@ -82,6 +87,7 @@ def fit(
     marks = options.parse_marks(decimal, thousands)
     roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
     out = options.as_path(out)
+    cluster = cluster_of(scheduler, tls_ca_file, tls_cert, tls_key, trust_cluster)
     beyond = not dissimilarity and wants_pieces(data, memory, scheduler)
     check_output(out, force=force or (beyond and is_unfinished(out)), folder=True)
     command = options.command_line(context)
@@ -125,7 +131,7 @@ def fit(
             refuse_pieces(context, ("sheet", "decimal", "thousands"))
             table = open_beyond(data, **roles)
             model.set_params(column_types=table.column_types or None)
-            with engine_of(scheduler) as client, progress() as bar:
+            with engine_of(cluster) as client, progress() as bar:
                 run = cluster_beyond(
                     table,
                     model,

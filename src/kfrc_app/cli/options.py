@@ -97,7 +97,20 @@ Memory = Annotated[
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", help="Dask scheduler whose workers pass over the rows.", metavar="ADDRESS"),
+    typer.Option(
+        "--scheduler",
+        help="Dask scheduler whose workers pass over the rows. Whoever runs it can run programs as you.",
+        metavar="ADDRESS",
+    ),
+]
+TlsCaFile = Annotated[
+    Path | None,
+    typer.Option("--tls-ca-file", help="Authority of the cluster's certificates, for a tls:// ADDRESS.", metavar="PEM"),
+]
+TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="Own certificate, of that authority.", metavar="PEM")]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="Key of the own certificate.", metavar="PEM")]
+TrustCluster = Annotated[
+    bool, typer.Option("--trust-cluster", help="Connect to a scheduler on another computer without TLS.")
 ]
 Sheet = Annotated[
     str | None,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kfrc.blocks import engine_for
 from kfrc_app.cli import options
 from kfrc_app.cli.beyond import engine_of, refuse_pieces, wants_pieces
+from kfrc_app.cli.cluster import Cluster, cluster_of
 from kfrc_app.cli.console import output, print_json, progress, say_notes
 from kfrc_app.facts.fitted import fitted_columns, missing_in_new_rows
 from kfrc_app.facts.notes import warnings_as_notes
@@ -52,10 +53,15 @@ def predict(
     force: options.Force = False,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
+    tls_ca_file: options.TlsCaFile = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
+    trust_cluster: options.TrustCluster = False,
 ) -> None:
     """Give new rows their memberships in the clusters of a fit."""
     marks = options.parse_marks(decimal, thousands)
     wishes = options.parse_types(types)
+    cluster = cluster_of(scheduler, tls_ca_file, tls_cert, tls_key, trust_cluster)
     beyond = wants_pieces(data, memory, scheduler)
     if out is not None:
         out = options.as_path(out)
@@ -66,7 +72,7 @@ def predict(
     names = [str(name) for name in getattr(fitted, "feature_names_in_", ())]
     if beyond:
         refuse_pieces(context, ("types", "sheet", "decimal", "thousands", "json"))
-        _predict_pieces(fitted, names, data, out, id_column, memory, scheduler)
+        _predict_pieces(fitted, names, data, out, id_column, memory, cluster)
         return
     if not names:
         # A dissimilarity matrix without names: its columns are counted, not named.
@@ -120,7 +126,7 @@ def _predict_pieces(
     out: Path | None,
     id_column: str | None,
     memory: str | None,
-    scheduler: str | None,
+    cluster: Cluster | None,
 ) -> None:
     """Memberships of a table in pieces, as Parquet files."""
     if out is None:
@@ -130,7 +136,7 @@ def _predict_pieces(
     rows = open_new_rows(data, names)
     ids = [] if id_column is None else [id_column]
     notes: list[str] = []
-    with engine_of(scheduler) as client, progress() as bar, warnings_as_notes(notes):
+    with engine_of(cluster) as client, progress() as bar, warnings_as_notes(notes):
         bar.add_task("computing memberships", total=None)
         U = fitted.predict_proba(rows)
         U.write_parquet(out, names=ids, engine=engine_for(client, memory))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from kfrc_app.cli import options
+from kfrc_app.cli.cluster import cluster_of
 from kfrc_app.cli.console import messages, one_line, say_notes, say_problem
 from kfrc_app.cli.termination import INTERRUPTED, Terminated, orderly_termination
 from kfrc_app.output import OutputError, write_folder
@@ -44,8 +46,16 @@ def run(
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Dask scheduler, as tcp://HOST:PORT; or 'local' for a cluster here."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Dask scheduler, as tcp://HOST:PORT; or 'local' for a cluster here. Whoever runs it can run programs "
+            "as you.",
+        ),
     ] = None,
+    tls_ca_file: options.TlsCaFile = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
+    trust_cluster: options.TrustCluster = False,
     optimizer: Annotated[str, typer.Option(help="lbfgs (fast), or momentum (the paper's).")] = "lbfgs",
     data: Annotated[
         Path | None, typer.Option(exists=True, file_okay=False, help="Folder with the data sets, if not bundled.")
@@ -73,6 +83,7 @@ def run(
         _stop(f"--scheduler must be an address as tcp://HOST:PORT, or 'local'; got {scheduler!r}", code=2)
     if scheduler not in (None, LOCAL) and n_jobs is not None:
         _stop("--n-jobs is for this machine: the cluster has the workers it has; leave it out", code=2)
+    cluster = cluster_of(scheduler, tls_ca_file, tls_cert, tls_key, trust_cluster, own=LOCAL)
     if optimizer not in Optimizer.registry:
         _stop(f"unknown optimizer {optimizer!r}: choose one of {', '.join(Optimizer.registry)}", code=2)
     data_dir = None if data is None else str(data.resolve())
@@ -100,6 +111,8 @@ def run(
             store,
             n_jobs=n_jobs or (-1 if scheduler == LOCAL else 1),
             scheduler=scheduler,
+            security=None if cluster is None else cluster.security,
+            trusted=trust_cluster,
             retry_failed=retry_failed,
             progress=progress,
         )

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 import kfrc
 from kfrc.activity import follow, results
+from kfrc.blocks import AddressError, admitted
 from kfrc_app.study.design import Record
 from kfrc_app.study.progress import Failure, StudyProgress
 from kfrc_app.study.store import StudyError, StudyStore, Task
@@ -100,6 +101,8 @@ def run_tasks(
     retry_failed: bool = False,
     progress: StudyProgress | None = None,
 ) -> RunReport:
+    security: Any = None,
+    trusted: bool = False,
     """Compute the tasks that the store does not hold yet, and store each as it ends.
 
     Parameters
@@ -113,7 +116,11 @@ def run_tasks(
         Processes; -1 for one per core. With ``scheduler="local"``, workers of the cluster.
     scheduler : str, optional
         Address of a Dask scheduler, or ``"local"`` for a cluster of this machine. Only this process writes to the
-        store: workers need no shared disk.
+        store: workers need no shared disk. Whoever runs the scheduler can run programs in this process.
+    security : distributed.Security, optional
+        Certificates for a scheduler at a ``tls://`` address; by default those of Dask's configuration.
+    trusted : bool, default=False
+        Connect to a scheduler on another computer without TLS.
     retry_failed : bool, default=False
         Try tasks again that failed before.
     progress : StudyProgress, optional
@@ -129,7 +136,9 @@ def run_tasks(
     """
     start = time.perf_counter()
     progress = progress or StudyProgress()
-    executor: Executor = LocalExecutor(n_jobs) if scheduler is None else DaskExecutor(scheduler, n_jobs)
+    executor: Executor = LocalExecutor(n_jobs)
+    if scheduler is not None:
+        executor = DaskExecutor(scheduler, n_jobs, security, trusted)
     with store.lock(executor.workers):
         state = store.state()
         for key, reason in state.corrupt.items():
@@ -269,10 +278,16 @@ class DaskExecutor:
                 for task, outcome in self._results(distributed, client, tasks, run):
                     if outcome is None:
                         suspects.append(task)
+    security : distributed.Security, optional
+        Certificates for a ``tls://`` address.
+    trusted : bool, default=False
+        Whether the scheduler may be on another computer, without TLS.
                     else:
                         yield outcome
                 for suspect in suspects:
                     for task, outcome in self._results(distributed, client, [suspect], run):
+    security: Any = None
+    trusted: bool = False
                         yield outcome or Outcome(task.key, [], Failure(_WORKER_DIED), 0.0, kfrc.__version__)
         except (distributed.CancelledError, OSError) as error:
             raise LostSchedulerError(
@@ -318,9 +333,9 @@ class DaskExecutor:
                 )
                 address = stack.enter_context(cluster)
             try:
-                client = distributed.Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
-            except (OSError, ValueError) as error:
-                raise LostSchedulerError(f"no Dask scheduler answers at {self.address}; is it running?") from error
+                client = distributed.Client(address, security=security, timeout=CONNECT_TIMEOUT, set_as_default=False)
+            except (OSError, ValueError, RuntimeError) as error:
+                raise LostSchedulerError(f"no Dask scheduler answers at {self.address}; {doubt}") from error
             stack.callback(client.close, timeout=CONNECT_TIMEOUT)
             yield client
 
@@ -332,6 +347,7 @@ def _import_distributed() -> Any:
         raise StudyError("a Dask cluster needs an extra: pip install 'kfrc[distributed]'") from error
     for name in ("distributed.client", "distributed.core", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is told once, by the error
+            security, doubt = None, "is it running?"
     return distributed
 
 
@@ -339,3 +355,9 @@ def _attempt_remotely(run: Run, task: Task) -> Outcome:
     # For good, not for the task: other threads of the worker must not see the limit lifted while they compute.
     threadpool_limits(limits=1)
     return attempt(run, task)
+            else:
+                try:
+                    place = admitted(address, security=self.security, trusted=self.trusted)
+                except AddressError as error:
+                    raise StudyError(str(error)) from None
+                address, security, doubt = place.address, place.security, place.doubt
