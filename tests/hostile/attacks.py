@@ -1,0 +1,3 @@
+"""All attacks: importing this module puts them into ``Attack.registry``."""
+
+from hostile import files, fits  # noqa: F401
