@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := -m pytest -n 2 --dist worksteal -q
 
-.PHONY: setup app demo test long quick lint types layers docs coverage lowest newest dist release-check bench study clean
+.PHONY: setup app demo test long hostile quick lint types layers docs coverage lowest newest dist release-check bench study mutation clean
 
 setup: $(VENV)/.installed
 
@@ -30,6 +30,10 @@ test: setup
 # What takes half a minute each and shows again, with more processes or seeds, what quicker tests show.
 long: setup
 	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m long
+
+# Every hostile try, and the table of tries and failures; `make test` makes a small share of them.
+hostile: setup
+	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m hostile
 
 # Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make test`.
 QUICK := tests/contract/test_public_api.py tests/contract/test_registry.py tests/laws tests/golden/test_golden_spectrum.py
@@ -82,6 +86,10 @@ study: setup
 	$(BIN)/kfrc study run real --preset seed --out kfrc-study/real --n-jobs 2
 	$(BIN)/kfrc study tables kfrc-study/synthetic
 	$(BIN)/kfrc study tables kfrc-study/real
+
+# How many small changes of the core its tests notice: about an hour on one core. Nothing here is changed, a copy is.
+mutation: setup
+	$(ONE_THREAD) $(BIN)/python tests/mutation/measure.py
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-newest htmlcov .coverage build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api
