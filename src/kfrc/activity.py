@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from joblib import Parallel, effective_n_jobs
+if TYPE_CHECKING:
+    from joblib import Parallel
 
 INTERVAL = 1.0
 """Seconds between two texts: a reader sees that something moves, and showing it costs nothing that can be measured."""
@@ -163,6 +164,8 @@ def results(parallel: Parallel, calls: Iterable[Any]) -> Generator[Any]:
     >>> list(results(Parallel(return_as="generator"), (delayed(abs)(k) for k in (-1, -2))))
     [1, 2]
     """
+    from joblib import effective_n_jobs
+
     follower = _follower.get()
     if follower is None or effective_n_jobs(parallel.n_jobs) == 1:
         found = parallel(calls)

@@ -1,34 +1,54 @@
-"""The program's entry: says in one line which package is missing, or hands over to the command line."""
+"""The program's entry: from here on Ctrl-C is one line, and so is a package that is missing or a full disk."""
 
 from __future__ import annotations
 
 import sys
 
-from kfrc_app._missing import missing_package
-from kfrc_app.cli.termination import INTERRUPTED, orderly_termination, prompt_end
+from kfrc_app._interrupts import INTERRUPTED, answer_interrupts
 
 MISSING_PACKAGE = 1
 
 
 def main() -> None:
     """Run the ``kfrc`` program."""
+    answer_interrupts()
+    from kfrc_app._streams import UNWRITTEN, flush_output, open_closed_streams, say_unwritten
+
+    open_closed_streams()
+    from kfrc_app.cli.termination import orderly_termination, prompt_end
+
     with prompt_end(), orderly_termination():
         try:
-            _run()
-        except KeyboardInterrupt:  # before the command line could say so
+            code = _run()
+        except KeyboardInterrupt:  # where somebody else answers Ctrl-C
             print("kfrc: interrupted", file=sys.stderr)
             raise SystemExit(INTERRUPTED) from None
+        except OSError as error:  # help that cannot be printed
+            flush_output()
+            say_unwritten(error)
+            raise SystemExit(UNWRITTEN) from None
+        problem = flush_output()
+        if problem is not None:
+            say_unwritten(problem)
+        raise SystemExit(code or (UNWRITTEN if problem else 0))
 
 
-def _run() -> None:
+def _run() -> int:
+    """The status of the command line."""
+    from kfrc_app._missing import is_ours, missing_package
+
     try:
         from kfrc_app.cli.main import app
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in ("kfrc", "kfrc_app"):
-            raise  # a module of our own: installing packages would not help
+        if is_ours(error):
+            raise  # installing packages would not help
         print(f"kfrc: {missing_package(error)}", file=sys.stderr)
-        raise SystemExit(MISSING_PACKAGE) from None
-    app(prog_name="kfrc")
+        return MISSING_PACKAGE
+    try:
+        app(prog_name="kfrc")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 INSTALL = "pip install kfrc"
+OURS = ("kfrc", "kfrc_app")
+
+
+def is_ours(error: ImportError) -> bool:
+    """Whether a module of this project is not found, which installing packages would not help.
+
+    Examples
+    --------
+    >>> from kfrc_app._missing import is_ours
+    >>> is_ours(ModuleNotFoundError("no fits", name="kfrc.fits"))
+    True
+    """
+    return _package(error) in OURS
 
 
 def missing_package(error: ImportError) -> str:
@@ -14,5 +27,9 @@ def missing_package(error: ImportError) -> str:
     >>> missing_package(ModuleNotFoundError("no rich", name="rich.console"))
     'the package rich is needed for this: pip install kfrc'
     """
-    package = (error.name or "").partition(".")[0]
+    package = _package(error)
     return f"{f'the package {package}' if package else 'another package'} is needed for this: {INSTALL}"
+
+
+def _package(error: ImportError) -> str:
+    return (error.name or "").partition(".")[0]

@@ -17,13 +17,15 @@ BLOCKED = """
 import runpy, sys
 for name in {names!r}:
     sys.modules[name] = None
-sys.argv = ["kfrc", "--version"]
+sys.argv = ["kfrc", *{words!r}]
 {start}
 """
 STARTS = {
     "script": "from kfrc_app.__main__ import main; main()",
     "module": "runpy.run_module('kfrc_app', run_name='__main__')",
 }
+VERSION = ["--version"]
+FIT = ["fit", "table.csv", "-c", "2", "-o", "out"]
 
 
 def run_python(*arguments):
@@ -33,9 +35,11 @@ def run_python(*arguments):
 
 
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("package", ["typer", "rich", "pandas"])
-def test_a_missing_package_is_named_in_one_line(package, start):
-    ended = run_python("-c", BLOCKED.format(names=[package], start=STARTS[start]))
+@pytest.mark.parametrize(
+    ("package", "words"), [("typer", VERSION), ("rich", VERSION), ("pandas", FIT), ("sklearn", FIT)]
+)
+def test_a_missing_package_is_named_in_one_line(package, words, start):
+    ended = run_python("-c", BLOCKED.format(names=[package], words=words, start=STARTS[start]))
     assert ended.returncode == 1
     assert ended.stdout == ""
     assert ended.stderr == f"kfrc: the package {package} is needed for this: pip install kfrc\n"
@@ -43,14 +47,15 @@ def test_a_missing_package_is_named_in_one_line(package, start):
 
 def test_without_any_package_of_the_application_the_end_is_the_same():
     names = ["typer", "rich", "pandas", "jinja2", "matplotlib", "pyarrow", "skops"]
-    ended = run_python("-c", BLOCKED.format(names=names, start=STARTS["script"]))
+    ended = run_python("-c", BLOCKED.format(names=names, words=VERSION, start=STARTS["script"]))
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
     assert "pip install kfrc" in ended.stderr
 
 
-def test_a_broken_module_of_our_own_is_not_called_a_missing_package():
-    ended = run_python("-c", BLOCKED.format(names=["kfrc_app.cli.main"], start=STARTS["script"]))
+@pytest.mark.parametrize(("module", "words"), [("kfrc_app.cli.main", VERSION), ("kfrc.clusterers", FIT)])
+def test_a_broken_module_of_our_own_is_not_called_a_missing_package(module, words):
+    ended = run_python("-c", BLOCKED.format(names=[module], words=words, start=STARTS["script"]))
     assert ended.returncode == 1
     assert "Traceback" in ended.stderr
     assert "pip install" not in ended.stderr

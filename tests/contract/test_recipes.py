@@ -79,9 +79,10 @@ def export(path, line, name):
     """Add an import, where the alphabet wants it, and an entry of ``__all__``."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"^__all__ = \[\n", f'__all__ = [\n    "{name}",\n', text, flags=re.MULTILINE)
-    others = re.finditer(r"^from kfrc\.clusterers\S* import .*\n", text, re.MULTILINE)
-    place = max(match.end() for match in others if match.group() < line)
-    path.write_text(text[:place] + line + text[place:], encoding="utf-8")
+    others = list(re.finditer(r"^ *from kfrc\.clusterers\S* import .*\n", text, re.MULTILINE))
+    last = max((match for match in others if match.group().lstrip() < line), key=re.Match.end)
+    indent = " " * (len(last.group()) - len(last.group().lstrip()))
+    path.write_text(text[: last.end()] + indent + line + text[last.end() :], encoding="utf-8")
 
 
 def read_recipes():

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
+from kfrc_app._missing_values import Missing
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, print_json, progress, say, say_notes
-from kfrc_app.cli.render import NARROW, fixed, line, table, title
-from kfrc_app.facts.advice import MethodRow, advice, merge_coinciding
-from kfrc_app.facts.agreement import coverage, is_known, label_notes
-from kfrc_app.facts.comparison import (
-    IMPOSSIBLE,
-    MAX_SILHOUETTE_ROWS,
-    STANDARDIZED,
-    compare_methods,
-    compare_on_dissimilarities,
-    n_compared,
-    one_group_p_value,
-    one_group_p_value_of_matrix,
-)
-from kfrc_app.facts.text import listing, words
-from kfrc_app.runs import FitProgress
-from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
+
+if TYPE_CHECKING:
+    from kfrc_app.facts.advice import MethodRow
 
 _TABLE_ONLY = (*options.COLUMN_ROLES, "outliers")
 
@@ -50,6 +38,12 @@ def compare(
     json: options.Json = False,
 ) -> None:
     """Run every method with its usual settings on the same table, side by side."""
+    from kfrc_app.facts import comparison
+    from kfrc_app.facts.advice import advice, merge_coinciding
+    from kfrc_app.facts.agreement import is_known, label_notes
+    from kfrc_app.runs import FitProgress
+    from kfrc_app.tables import DataError, read_dissimilarities, read_table
+
     n_clusters = options.parse_clusters(clusters)
     marks = options.parse_marks(decimal, thousands)
     roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
@@ -66,10 +60,10 @@ def compare(
         n_known = 0 if labels is None else int(is_known(labels).sum())
     if len(rows) <= n_clusters:
         raise DataError(f"{len(rows)} rows are too few for {n_clusters} clusters")
-    if len(rows) > MAX_SILHOUETTE_ROWS:
-        notes.append(f"silhouettes are of {MAX_SILHOUETTE_ROWS} rows drawn at random")
+    if len(rows) > comparison.MAX_SILHOUETTE_ROWS:
+        notes.append(f"silhouettes are of {comparison.MAX_SILHOUETTE_ROWS} rows drawn at random")
     with progress() as bar:
-        overall = bar.add_task("comparing", total=n_compared(rows) + 1)
+        overall = bar.add_task("comparing", total=comparison.n_compared(rows) + 1)
         watcher = FitProgress(bar, "")
 
         def observe(name: str) -> None:
@@ -78,14 +72,14 @@ def compare(
 
         settings: dict[str, Any] = {"seed": seed, "ids": ids, "observe": observe, "prepare": watcher.attach}
         if dissimilarity:
-            results = compare_on_dissimilarities(rows, n_clusters, **settings)
-            p_value = one_group_p_value_of_matrix(rows, seed)
+            results = comparison.compare_on_dissimilarities(rows, n_clusters, **settings)
+            p_value = comparison.one_group_p_value_of_matrix(rows, seed)
         else:
             weights = found.weights
-            results = compare_methods(
+            results = comparison.compare_methods(
                 rows, n_clusters, labels=labels, weights=weights, outliers=str(outliers), **settings
             )
-            p_value = one_group_p_value(rows, weights, seed)
+            p_value = comparison.one_group_p_value(rows, weights, seed)
     merged = merge_coinciding(results)
     sentences = advice(merged, p_value)
     say_notes(notes)
@@ -106,7 +100,7 @@ def compare(
         return
     _show(output(), merged, sentences, n_known=n_known, n_rows=len(rows), pairwise=dissimilarity)
     for result in results:
-        for note in result.notes if result.status != IMPOSSIBLE else ():
+        for note in result.notes if result.status != comparison.IMPOSSIBLE else ():
             say(result.method, note, "yellow")
 
 
@@ -119,6 +113,11 @@ def _show(
     n_rows: int,
     pairwise: bool,
 ) -> None:
+    from kfrc_app.cli.render import NARROW, fixed, line, table, title
+    from kfrc_app.facts.agreement import coverage
+    from kfrc_app.facts.comparison import IMPOSSIBLE, STANDARDIZED
+    from kfrc_app.facts.text import listing, words
+
     labeled = n_known > 0
     narrow = console.width < NARROW
     possible = [row for row in merged if row.result.status != IMPOSSIBLE]

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -22,8 +22,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from kfrc.activity import Follower, follow
-from kfrc_app.facts.text import dump_json
+if TYPE_CHECKING:
+    from kfrc.activity import Follower
 
 PLAIN_WIDTH = 100
 """Columns of output that goes to a file or a pipe."""
@@ -75,6 +75,8 @@ def say_problem(text: object) -> None:
 
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON document; infinite and undefined numbers become null."""
+    from kfrc_app.facts.text import dump_json
+
     typer.echo(dump_json(document), nl=False)
 
 
@@ -124,5 +126,7 @@ def progress() -> Iterator[Progress]:
         if not console.is_terminal:
             yield bars
             return
+        from kfrc.activity import follow
+
         with follow(bars.show) as bars.follower:
             yield bars

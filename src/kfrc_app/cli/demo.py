@@ -6,28 +6,21 @@ import tempfile
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import pandas as pd
 import typer
 
-from kfrc import FCM, KFRC
-from kfrc.datasets import load_benchmark
+from kfrc_app._missing_values import Missing
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, progress, say_notes
 from kfrc_app.cli.fit import show_files
-from kfrc_app.cli.render import heading, line, show_findings, show_fit, table
-from kfrc_app.demo_table import KINDS, TELLING, as_spreadsheet, make_members
-from kfrc_app.facts import Facts
-from kfrc_app.facts.agreement import agreement
-from kfrc_app.facts.encoding import standardized
-from kfrc_app.facts.notes import warnings_as_notes
-from kfrc_app.facts.peers import gaussian_mixture, k_means
 from kfrc_app.output import check_output, write_folder
-from kfrc_app.runs import cluster_table
-from kfrc_app.runs.results import ALL_FILES
-from kfrc_app.tables import InputRows, Missing, Table, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kfrc_app.facts import Facts
+    from kfrc_app.tables import Table
 
 N_CLUSTERS = 3
 N_REFITS = 10
@@ -54,6 +47,11 @@ def demo(
     force: options.Force = False,
 ) -> None:
     """Show what the program does, on a table that is made up for it, or on wine."""
+    from kfrc import KFRC
+    from kfrc_app.cli.render import show_findings, show_fit
+    from kfrc_app.runs import cluster_table
+    from kfrc_app.runs.results import ALL_FILES
+
     out = options.as_path(out)
     check_output(out, force=force, folder=True)
     gym = name is DemoName.GYM
@@ -95,6 +93,9 @@ def demo(
 
 def _members() -> tuple[Table, bytes]:
     """The made-up members, read as any spreadsheet is, with the kinds that they were made of as labels."""
+    from kfrc_app.demo_table import as_spreadsheet, make_members
+    from kfrc_app.tables import read_table
+
     made = make_members()
     spreadsheet = as_spreadsheet(made.data)
     with tempfile.TemporaryDirectory() as folder:
@@ -105,6 +106,12 @@ def _members() -> tuple[Table, bytes]:
 
 
 def _wine() -> Table:
+    import numpy as np
+    import pandas as pd
+
+    from kfrc.datasets import load_benchmark
+    from kfrc_app.tables import InputRows, Table
+
     wine = load_benchmark("wine")
     names = [SHORT_NAMES.get(name, name).replace("_", " ") for name in wine.feature_names]
     return Table(
@@ -125,6 +132,12 @@ def agreement_of_others(found: Table) -> dict[str, float | None]:
     found : Table
         With labels.
     """
+    from kfrc import FCM
+    from kfrc_app.facts.agreement import agreement
+    from kfrc_app.facts.encoding import standardized
+    from kfrc_app.facts.notes import warnings_as_notes
+    from kfrc_app.facts.peers import gaussian_mixture, k_means
+
     fuzzy = FCM(N_CLUSTERS, random_state=0)
     with warnings_as_notes([]):
         fuzzy.fit(standardized(found.data).to_numpy())
@@ -138,6 +151,9 @@ def agreement_of_others(found: Table) -> dict[str, float | None]:
 
 
 def _introduce(data: pd.DataFrame) -> None:
+    from kfrc_app.cli.render import line
+    from kfrc_app.demo_table import KINDS, TELLING
+
     console = output()
     n_idle = data.shape[1] - len(TELLING)
     line(
@@ -150,6 +166,8 @@ def _introduce(data: pd.DataFrame) -> None:
 
 
 def _show_others(facts: Facts, rivals: dict[str, float | None]) -> None:
+    from kfrc_app.cli.render import heading, line, table
+
     console = output()
     heading(console, "The same table by other methods (how much of the three kinds is found: 1 all, 0 as by chance)")
     ours = None if facts.agreement is None else facts.agreement.adjusted_rand

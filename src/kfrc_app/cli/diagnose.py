@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from kfrc import KFRC
+from kfrc_app._missing_values import Missing
 from kfrc_app.cli import options
-from kfrc_app.cli.beyond import refuse_pieces, wants_pieces
 from kfrc_app.cli.console import output, print_json, progress, say_notes
-from kfrc_app.cli.render import fixed, heading, line, table, title
-from kfrc_app.facts import diagnosis
-from kfrc_app.facts.diagnosis import ChosenFit, Diagnosis, Outlook
-from kfrc_app.facts.notes import warnings_as_notes
-from kfrc_app.facts.text import count, words
-from kfrc_app.runs import FitProgress
-from kfrc_app.runs.settings import missing_settings
-from kfrc_app.tables import DataError, Missing, read_table
-from kfrc_app.tables.beyond import read_sample
+
+if TYPE_CHECKING:
+    from kfrc_app.facts.diagnosis import ChosenFit, Diagnosis, Outlook
 
 _SHARED_WITH_FIT = frozenset(
     {"data", "clusters", *options.COLUMN_ROLES, "decimal", "sheet", "thousands", "outliers", "seed"}
@@ -49,6 +42,15 @@ def diagnose(
     json: options.Json = False,
 ) -> None:
     """Say at which m a clustering collapses: as kfrc fit chooses, with plain distances, with tuned bandwidths."""
+    from kfrc import KFRC
+    from kfrc_app.cli.beyond import refuse_pieces, wants_pieces
+    from kfrc_app.facts import diagnosis
+    from kfrc_app.facts.notes import warnings_as_notes
+    from kfrc_app.runs import FitProgress
+    from kfrc_app.runs.settings import missing_settings
+    from kfrc_app.tables import DataError, read_table
+    from kfrc_app.tables.beyond import read_sample
+
     n_clusters = options.parse_clusters(clusters)
     roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
     if wants_pieces(data, memory, None):
@@ -136,6 +138,9 @@ def _outlook_facts(outlook: Outlook) -> dict[str, Any]:
 
 
 def _show(console: Console, result: Diagnosis, facts: dict[str, Any]) -> None:
+    from kfrc_app.cli.render import heading, line, title
+    from kfrc_app.facts.text import count, words
+
     sizes = f"{count(result.n_rows, 'row')}, {count(result.n_columns, 'column')}, {result.n_clusters} clusters"
     title(console, f"Does it collapse? ({sizes})")
     line(console, result.verdict)
@@ -155,6 +160,9 @@ def _show(console: Console, result: Diagnosis, facts: dict[str, Any]) -> None:
 
 
 def _show_outlook(console: Console, distances: str, outlook: Outlook) -> None:
+    from kfrc_app.cli.render import fixed, heading, table
+    from kfrc_app.facts.text import words
+
     heading(console, f"{distances}: λ₁ = {outlook.leading_eigenvalue:.3f}")
     rows = []
     for found in outlook.fuzzifiers:

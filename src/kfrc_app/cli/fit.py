@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kfrc import FRC, KFRC
+from kfrc_app._missing_values import Missing
 from kfrc_app.cli import options
-from kfrc_app.cli.beyond import engine_of, question_of, refuse_pieces, show_beyond, wants_pieces
-from kfrc_app.cli.cluster import cluster_of
 from kfrc_app.cli.console import output, print_json, progress, say_notes
-from kfrc_app.cli.render import show_fit
-from kfrc_app.facts import summary_document
-from kfrc_app.facts.agreement import label_notes
-from kfrc_app.facts.encoding import is_complete_numbers
 from kfrc_app.output import check_output, write_folder
-from kfrc_app.runs import cluster_dissimilarities, cluster_table
-from kfrc_app.runs.beyond import cluster_beyond, is_unfinished
-from kfrc_app.runs.results import ALL_FILES
-from kfrc_app.runs.settings import missing_settings
-from kfrc_app.tables import DataError, Missing, Table, read_dissimilarities, read_table
-from kfrc_app.tables.beyond import open_beyond
+
+if TYPE_CHECKING:
+    from kfrc_app.tables import Table
 
 PATH = "path"
 """The kernel that depends on all rows at once."""
@@ -83,6 +74,18 @@ def fit(
     excel: Annotated[bool, typer.Option("--excel/--no-excel", help="Write clustered.xlsx.")] = True,
 ) -> None:
     """Cluster a table: a report, the table with what was found beside it, and a model for new rows."""
+    from kfrc import FRC, KFRC
+    from kfrc_app.cli.beyond import engine_of, question_of, refuse_pieces, show_beyond, wants_pieces
+    from kfrc_app.cli.cluster import cluster_of
+    from kfrc_app.cli.render import show_fit
+    from kfrc_app.facts.agreement import label_notes
+    from kfrc_app.runs import cluster_dissimilarities, cluster_table
+    from kfrc_app.runs.beyond import cluster_beyond, is_unfinished
+    from kfrc_app.runs.results import ALL_FILES, run_document
+    from kfrc_app.runs.settings import missing_settings
+    from kfrc_app.tables import read_dissimilarities, read_table
+    from kfrc_app.tables.beyond import open_beyond
+
     fuzziness = options.parse_fuzziness(fuzzifier, m)
     marks = options.parse_marks(decimal, thousands)
     roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
@@ -157,7 +160,7 @@ def fit(
     write_folder(out, files, force=force, obsolete=ALL_FILES)
     say_notes(facts.notes)
     if json:
-        print_json({**summary_document(facts), "output": str(out), "files": sorted(files)})
+        print_json({**run_document(facts), "output": str(out), "files": sorted(files)})
         return
     show_fit(output(), facts)
     show_files(out, files)
@@ -165,6 +168,9 @@ def fit(
 
 def _refuse_kernel(kernel: str, found: Table) -> None:
     """Stop before any work if a kernel cannot treat a table."""
+    from kfrc_app.facts.encoding import is_complete_numbers
+    from kfrc_app.tables import DataError
+
     if kernel == PATH and not (found.weights is None and is_complete_numbers(found.data)):
         raise DataError(
             "--kernel path takes complete numbers without weights only: leave it out, or choose columns of numbers "

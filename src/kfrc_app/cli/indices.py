@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-import kfrc
-from kfrc import FRC, KFRC
-from kfrc.index_table import INDICES, Indices
+from kfrc_app._missing_values import Missing
 from kfrc_app.cli import options
 from kfrc_app.cli.console import output, print_json, progress, say_notes
-from kfrc_app.cli.render import NARROW, line, table, title
-from kfrc_app.facts.confidence import MAX_REFIT_ROWS
-from kfrc_app.facts.notes import warnings_as_notes
-from kfrc_app.facts.numbers import number_sentence
-from kfrc_app.facts.text import count, plain
-from kfrc_app.runs.settings import missing_settings
-from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
+
+if TYPE_CHECKING:
+    from kfrc.index_table import Indices
 
 N_REFITS = 5
 """Refits of each number: fewer than of a fit, as there are many numbers."""
@@ -48,6 +42,14 @@ def indices(
     json: options.Json = False,
 ) -> None:
     """Say how many clusters a table has: evidence, stability and indices for each number."""
+    import kfrc
+    from kfrc import FRC, KFRC
+    from kfrc_app.facts.confidence import MAX_REFIT_ROWS
+    from kfrc_app.facts.notes import warnings_as_notes
+    from kfrc_app.facts.text import count
+    from kfrc_app.runs.settings import missing_settings
+    from kfrc_app.tables import DataError, read_dissimilarities, read_table
+
     numbers = options.parse_cluster_range(clusters)
     marks = options.parse_marks(decimal, thousands)
     roles = options.column_roles(columns, drop, label_column, id_column, weight_column, types, missing)
@@ -86,6 +88,9 @@ def indices(
 
 
 def _document(result: Indices, n_rows: int, notes: list[str]) -> dict[str, Any]:
+    from kfrc_app.facts.numbers import number_sentence
+    from kfrc_app.facts.text import plain
+
     numbers = [dict(zip(result.columns, row, strict=True)) for row in zip(*result.values(), strict=True)]
     return {
         "n_rows": n_rows,
@@ -101,6 +106,11 @@ def _document(result: Indices, n_rows: int, notes: list[str]) -> dict[str, Any]:
 
 
 def _show(result: Indices, text: str) -> None:
+    from kfrc.index_table import INDICES
+    from kfrc_app.cli.render import NARROW, line, table, title
+    from kfrc_app.facts.numbers import number_sentence
+    from kfrc_app.facts.text import count
+
     console = output()
     title(console, text)
     line(console, number_sentence(result))

@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from kfrc_app._missing import missing_package
+from kfrc_app._interrupts import Working
+from kfrc_app._missing import is_ours, missing_package
+from kfrc_app._streams import flush_output, unwritten
 from kfrc_app.cli import app as page
 from kfrc_app.cli import compare, demo, diagnose, fit, indices, predict, study
 from kfrc_app.cli.console import say_problem
@@ -23,7 +25,7 @@ class Verbs(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
         try:
-            with orderly_termination():
+            with Working(), orderly_termination():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             say_problem("interrupted")
@@ -31,12 +33,24 @@ class Verbs(TyperGroup):
         except BrokenPipeError:
             raise  # the reader of our output left: no problem of the data
         except ModuleNotFoundError as error:
+            if is_ours(error):
+                raise  # a mistake of ours, which installing packages would not help
             say_problem(missing_package(error))
         except MemoryError as error:
             say_problem(str(error) or "not enough memory for these data: use fewer rows")
-        except (ValueError, OSError) as error:
+        except OSError as error:
+            say_problem(_in_words(error))
+            flush_output()
+        except ValueError as error:
             say_problem(error)
         raise typer.Exit(DATA_PROBLEM)
+
+
+def _in_words(error: OSError) -> str:
+    """What the system says, with the name of the file and without a number."""
+    if error.strerror is None:
+        return str(error)
+    return unwritten(error) if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 app = typer.Typer(

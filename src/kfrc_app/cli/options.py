@@ -1,24 +1,26 @@
-"""Options that several verbs share; names to choose from come from the registries of the library."""
+"""Options that several verbs share.
+
+Help and wrong usage need no numerical library: it is imported inside the functions that need it.
+"""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kfrc._registry import Registered
-from kfrc.bandwidth import Optimizer
-from kfrc.criteria import Criterion
-from kfrc.fitting import MEMBERSHIPS, OUTLIERS
-from kfrc.fuzzifiers import Fuzzifier
-from kfrc.kernels import Kernel
+from kfrc_app._missing_values import Missing
 from kfrc_app.cli.console import say_problem
-from kfrc_app.runs import N_REFITS as N_REFITS
-from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, DataError, Marks, Missing, Wish, parse_wishes
+from kfrc_app.cli.names import CRITERIA, FUZZIFIERS, KERNELS, MEMBERSHIPS, OPTIMIZERS, OUTLIERS
+from kfrc_app.cli.names import N_REFITS as N_REFITS
+
+if TYPE_CHECKING:
+    from kfrc_app.tables import Marks, Wish
 
 COLUMN_ROLES = ("columns", "drop", "label_column", "id_column", "weight_column", "types", "missing")
 """Options of tables that :func:`column_roles` takes."""
@@ -37,6 +39,8 @@ MAX_SEARCHED_COLUMNS = 500
 
 def refuse_wide(n_columns: int) -> None:
     """Stop a verb that looks at every column at once; ``kfrc fit`` first finds the columns that matter."""
+    from kfrc_app.tables import DataError
+
     if n_columns > MAX_SEARCHED_COLUMNS:
         raise DataError(
             f"the table has {n_columns} columns and at most {MAX_SEARCHED_COLUMNS} are compared here: choose some with "
@@ -44,21 +48,34 @@ def refuse_wide(n_columns: int) -> None:
         )
 
 
-def one_of(family: type[Registered], *, auto: bool = False) -> Callable[[str | None], str | None]:
-    """A check that a name is in a registry, or "auto" where that is a choice."""
-    names = [*family.registry, AUTO] if auto else list(family.registry)
+def one_of(family: str, names: tuple[str, ...], *, auto: bool = False) -> Callable[[str | None], str | None]:
+    """A check that a name is in a registry, or "auto" where that is a choice.
+
+    Parameters
+    ----------
+    family : str
+        Module and class, as ``kfrc.kernels:Kernel``; looked at for a name that is not among ``names``.
+    names : tuple of str
+        What is in its registry without anybody's additions.
+    auto : bool, default=False
+    """
 
     def check(value: str | None) -> str | None:
-        if value is not None and value not in names:
-            raise typer.BadParameter(f"{value!r} is not one of {', '.join(names)}")
+        if value is None or value in names or (auto and value == AUTO):
+            return value
+        module, _, class_name = family.partition(":")
+        registry = getattr(import_module(module), class_name).registry
+        if value not in registry:
+            choices = [*registry, AUTO] if auto else registry
+            raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}")
         return value
 
     return check
 
 
-def _choice(family: type[Registered], text: str, *, auto: bool = True) -> Any:
-    names = ", ".join([*family.registry, AUTO] if auto else family.registry)
-    return typer.Option(help=f"{text}: {names}.", callback=one_of(family, auto=auto), metavar="NAME")
+def _choice(family: str, names: tuple[str, ...], text: str, *, auto: bool = True) -> Any:
+    offered = ", ".join([*names, AUTO] if auto else names)
+    return typer.Option(help=f"{text}: {offered}.", callback=one_of(family, names, auto=auto), metavar="NAME")
 
 
 class MembershipKind(StrEnum):
@@ -169,10 +186,12 @@ Seed = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
-KernelName = Annotated[str, _choice(Kernel, "Similarity of two rows")]
-FuzzifierName = Annotated[str, _choice(Fuzzifier, "How memberships may spread")]
-CriterionName = Annotated[str, _choice(Criterion, "What the bandwidths maximize")]
-OptimizerName = Annotated[str, _choice(Optimizer, "How the bandwidths are searched", auto=False)]
+KernelName = Annotated[str, _choice("kfrc.kernels:Kernel", KERNELS, "Similarity of two rows")]
+FuzzifierName = Annotated[str, _choice("kfrc.fuzzifiers:Fuzzifier", FUZZIFIERS, "How memberships may spread")]
+CriterionName = Annotated[str, _choice("kfrc.criteria:Criterion", CRITERIA, "What the bandwidths maximize")]
+OptimizerName = Annotated[
+    str, _choice("kfrc.bandwidth:Optimizer", OPTIMIZERS, "How the bandwidths are searched", auto=False)
+]
 Fuzziness = Annotated[
     str, typer.Option("--m", "-m", help="Fuzziness: a number, auto, or default.", metavar="NUMBER|auto|default")
 ]
@@ -231,6 +250,8 @@ def refuse_table_options(context: typer.Context, names: Iterable[str]) -> None:
 
 def parse_marks(decimal: str | None, thousands: str | None) -> Marks:
     """The marks that were given."""
+    from kfrc_app.tables import DECIMAL_MARKS, THOUSANDS_MARKS, Marks
+
     for flag, value, allowed in (
         ("--decimal", decimal, DECIMAL_MARKS),
         ("--thousands", thousands, THOUSANDS_MARKS),
@@ -266,6 +287,8 @@ def column_roles(
 
 def parse_types(entries: list[str] | None) -> dict[str, Wish]:
     """The types that were given."""
+    from kfrc_app.tables import parse_wishes
+
     try:
         return parse_wishes(entries or ())
     except ValueError as error:
@@ -294,6 +317,8 @@ def parse_fuzziness(fuzzifier: str, value: str) -> float | str | None:
         return m
     if fuzzifier == AUTO:
         raise typer.BadParameter("a number needs a --fuzzifier that it belongs to", param_hint="'-m'")
+    from kfrc.fuzzifiers import Fuzzifier
+
     try:
         Fuzzifier.resolve(fuzzifier, m=m)
     except ValueError as error:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-import pandas as pd
 import typer
-from numpy.typing import NDArray
 
-from kfrc.blocks import engine_for
 from kfrc_app.cli import options
-from kfrc_app.cli.beyond import engine_of, refuse_pieces, wants_pieces
-from kfrc_app.cli.cluster import Cluster, cluster_of
 from kfrc_app.cli.console import output, print_json, progress, say_notes
-from kfrc_app.facts.fitted import fitted_columns, missing_in_new_rows
-from kfrc_app.facts.notes import warnings_as_notes
-from kfrc_app.models import load_model
 from kfrc_app.output import check_output, mend_output, write_file
-from kfrc_app.runs.results import membership_table, to_csv
-from kfrc_app.tables import DataError, read_new_rows
-from kfrc_app.tables.beyond import open_new_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kfrc_app.cli.cluster import Cluster
 
 
 def predict(
@@ -59,6 +53,17 @@ def predict(
     trust_cluster: options.TrustCluster = False,
 ) -> None:
     """Give new rows their memberships in the clusters of a fit."""
+    import pandas as pd
+
+    from kfrc_app.cli.beyond import refuse_pieces, wants_pieces
+    from kfrc_app.cli.cluster import cluster_of
+    from kfrc_app.facts.fitted import fitted_columns, missing_in_new_rows
+    from kfrc_app.facts.notes import warnings_as_notes
+    from kfrc_app.models import load_model, predicted_memberships
+    from kfrc_app.neutral import RULE
+    from kfrc_app.runs.results import membership_table, to_csv
+    from kfrc_app.tables import DataError, read_new_rows
+
     marks = options.parse_marks(decimal, thousands)
     wishes = options.parse_types(types)
     cluster = cluster_of(scheduler, tls_ca_file, tls_cert, tls_key, trust_cluster)
@@ -68,10 +73,13 @@ def predict(
         check_output(out, force=force, folder=beyond)
     source = options.as_path(model)
     mend_output(source.parent)  # a run may have been killed while it replaced this folder
-    fitted = load_model(source)
+    of_model: list[str] = []
+    with warnings_as_notes(of_model):
+        fitted = load_model(source)
     names = [str(name) for name in getattr(fitted, "feature_names_in_", ())]
     if beyond:
         refuse_pieces(context, ("types", "sheet", "decimal", "thousands", "json"))
+        say_notes(of_model)
         _predict_pieces(fitted, names, data, out, id_column, memory, cluster)
         return
     if not names:
@@ -89,11 +97,11 @@ def predict(
     )
     if len(rows.data) == 0:
         raise DataError("no row is complete: every one has missing values")
-    notes = list(rows.notes)
+    notes = [*of_model, *rows.notes]
     with progress() as bar, warnings_as_notes(notes):
         bar.add_task("computing memberships", total=None)
         named = hasattr(fitted, "feature_names_in_")
-        U = fitted.predict_proba(rows.data if named else rows.data.to_numpy())
+        U = predicted_memberships(fitted, rows.data if named else rows.data.to_numpy())
     found = membership_table(rows.rows, U)
     if out is not None:
         write_file(out, to_csv(found), force=force)
@@ -108,6 +116,7 @@ def predict(
             "memberships": _of_all_rows(rows.rows.used, U),
             "left_out": [reason or None for reason in rows.rows.reasons],
             "output": None if out is None else str(out),
+            "csv_files": RULE,
             "notes": notes,
         }
         print_json(document)
@@ -129,6 +138,12 @@ def _predict_pieces(
     cluster: Cluster | None,
 ) -> None:
     """Memberships of a table in pieces, as Parquet files."""
+    from kfrc.blocks import engine_for
+    from kfrc_app.cli.beyond import engine_of
+    from kfrc_app.facts.notes import warnings_as_notes
+    from kfrc_app.tables import DataError
+    from kfrc_app.tables.beyond import open_new_rows
+
     if out is None:
         raise typer.BadParameter("memberships of a table in pieces need a folder", param_hint="'-o'")
     if not names:

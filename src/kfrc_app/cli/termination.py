@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
 
-TERMINATED = 128 + signal.SIGTERM
-INTERRUPTED = 128 + signal.SIGINT
+from kfrc_app import _interrupts
+from kfrc_app._interrupts import INTERRUPTED as INTERRUPTED
+from kfrc_app._interrupts import TERMINATED
+from kfrc_app._interrupts import Terminated as Terminated
 
 _GRACE = 0.7
 """Seconds in which Python must notice a signal: it does so between instructions of its own, not inside a long call of a
@@ -21,13 +20,6 @@ numerical library, and the whole answer is to take less than a second."""
 
 _PATIENCE = 10.0
 """Seconds for what follows once it has noticed: removing files and ending workers takes far less."""
-
-_CLEAR_LINE = "\r\x1b[2K\x1b[?25h"
-"""Removes the progress bar from a terminal, and shows the cursor again."""
-
-
-class Terminated(SystemExit):
-    """The process was asked to end; every ``finally`` on the way is kept."""
 
 
 @contextmanager
@@ -62,36 +54,23 @@ def prompt_end() -> Iterator[None]:
     reading, writing = socket.socketpair()
     writing.setblocking(False)
     signal.set_wakeup_fd(writing.fileno(), warn_on_full_buffer=False)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupt)
-    _noticed.append(noticed)
+    _interrupts.answer_interrupts()
+    _interrupts.noticed.append(noticed)
     threading.Thread(target=_end_if_unnoticed, args=(reading, noticed), daemon=True).start()
     try:
         yield
     finally:
-        _noticed.remove(noticed)
+        _interrupts.noticed.remove(noticed)
         signal.set_wakeup_fd(-1)
         writing.close()  # which ends the thread
 
 
-_noticed: list[threading.Event] = []
-
-
 def _terminate(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _tell_noticed()
+    _interrupts.tell_noticed()
+    if _interrupts.is_importing(frame):
+        _interrupts.end_at_once(number)
     raise Terminated(TERMINATED)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _tell_noticed()
-    raise KeyboardInterrupt
-
-
-def _tell_noticed() -> None:
-    for event in _noticed:
-        event.set()
 
 
 def _end_if_unnoticed(reading: socket.socket, noticed: threading.Event) -> None:
@@ -103,10 +82,4 @@ def _end_if_unnoticed(reading: socket.socket, noticed: threading.Event) -> None:
         number = received[0]
     if noticed.wait(_GRACE):
         threading.Event().wait(_PATIENCE)
-    for worker in multiprocessing.active_children():
-        with suppress(OSError):
-            worker.kill()
-    if number == signal.SIGINT:
-        start = _CLEAR_LINE if sys.stderr.isatty() else ""
-        os.write(2, f"{start}kfrc: interrupted\n".encode())
-    os._exit(128 + number)
+    _interrupts.end_at_once(number)
