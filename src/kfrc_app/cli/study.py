@@ -159,6 +159,7 @@ def tables(
     """Make the tables from what is done: Markdown, LaTeX and CSV in DIR/tables; the Markdown is printed."""
     import pandas as pd
 
+    from kfrc_app.neutral import neutral_csv
     from kfrc_app.study.picks import SYNTHETIC_METRICS
     from kfrc_app.study.summary import Summary, is_summary
     from kfrc_app.study.tables import build_tables, compact, over_cells, tables_of_summary, to_latex, to_markdown
@@ -175,7 +176,7 @@ def tables(
     texts = {name: to_markdown(table) for name, table in made.items()}
     files = {f"{name}.md": text for name, text in texts.items()}
     files |= {f"{name}.tex": to_latex(table) for name, table in made.items()}
-    files |= {f"{name}.csv": table.to_csv(index=False, lineterminator="\n") for name, table in made.items()}
+    files |= {f"{name}.csv": neutral_csv(table) for name, table in made.items()}
     with _told():
         write_folder(folder / "tables", files, force=True)
     if measure is not None:

@@ -19,7 +19,7 @@ from kfrc_app._letters import letters
 from kfrc_app.facts import Facts
 from kfrc_app.facts.groups import Group
 from kfrc_app.facts.verdicts import STAYS, grade
-from kfrc_app.runs.neutral import neutral, neutral_cells
+from kfrc_app.neutral import neutral, neutral_cells
 from kfrc_app.runs.workbook import MAX_COLUMNS, MAX_ROWS, Sheet, needed_unit, write_workbook
 from kfrc_app.tables import InputRows
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,8 @@ from kfrc.typing import FloatArray
 from kfrc_app.facts import Facts, summary_document
 from kfrc_app.facts.text import dump_json
 from kfrc_app.models import dump_model
+from kfrc_app.neutral import RULE, neutral_csv
 from kfrc_app.runs.clustered import clustered_csv, clustered_table, clustered_workbook, fits_workbook
-from kfrc_app.runs.neutral import neutral
 from kfrc_app.tables import InputRows
 
 MEMBERSHIPS, MODEL, SUMMARY, REPORT = "memberships.csv", "model.skops", "summary.json", "report.html"
@@ -52,14 +51,12 @@ def membership_table(rows: InputRows, U: FloatArray) -> pd.DataFrame:
 
 def to_csv(frame: pd.DataFrame) -> str:
     """A table as CSV, with ten digits: read back, rows still sum to one. No text in it can be taken for a formula."""
-    buffer = io.StringIO()
-    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
-    safe = frame.assign(**{name: [neutral(text) for text in frame[name]] for name in texts})
-    # A carriage return ends a line for many readers, but not for the writer, which would not quote it.
-    ends_lines = any("\r" in text for name in texts for text in safe[name])
-    quoting = csv.QUOTE_NONNUMERIC if ends_lines else csv.QUOTE_MINIMAL
-    safe.to_csv(buffer, index=False, float_format="%.10g", lineterminator="\n", quoting=quoting)
-    return buffer.getvalue()
+    return neutral_csv(frame, float_format="%.10g")
+
+
+def run_document(facts: Facts) -> dict[str, Any]:
+    """What summary.json holds: what was found, and what was done to text in the CSV files beside it."""
+    return {**summary_document(facts), "csv_files": RULE}
 
 
 def result_files(
@@ -85,7 +82,7 @@ def result_files(
     files: dict[str, str | bytes] = {
         MEMBERSHIPS: to_csv(membership_table(rows, facts.model.memberships_)),
         MODEL: dump_model(facts.model),
-        SUMMARY: dump_json(summary_document(facts)),
+        SUMMARY: dump_json(run_document(facts)),
     }
     if report is not None:
         files[REPORT] = report

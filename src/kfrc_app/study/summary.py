@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from kfrc_app.neutral import neutral_csv, restored_frame
 from kfrc_app.output import write_folder
 from kfrc_app.study.picks import SYNTHETIC_METRICS, best_of_kfrc, fixed_configuration, pick_with_labels
 
@@ -54,7 +55,7 @@ class Summary:
         """From files that :meth:`write` made."""
         about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
         names = ("scores", "choices", "effective_features")
-        return cls(about, *(pd.read_csv(folder / f"{name}.csv") for name in names))
+        return cls(about, *(restored_frame(pd.read_csv(folder / f"{name}.csv")) for name in names))
 
     def write(self, folder: Path) -> None:
         """As small text files, in the place of those that are there."""
@@ -63,7 +64,7 @@ class Summary:
             "choices": self.choices,
             "effective_features": self.effective_features,
         }
-        files = {f"{name}.csv": t.to_csv(index=False, lineterminator="\n") for name, t in tables.items()}
+        files = {f"{name}.csv": neutral_csv(t) for name, t in tables.items()}
         write_folder(folder, files | {_ABOUT: json.dumps(self.about, indent=1) + "\n"}, force=True)
 
 

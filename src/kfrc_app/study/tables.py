@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from importlib.resources import files
 
@@ -13,6 +14,12 @@ from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary
 
 _CELL = ["method", "snr", "n_clusters"]
 _PUBLISHED = {"synthetic": "table_c1", "real": "table_1"}
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "_%&#${}"}
+    | {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+)
+"""A name in the results of a study is text, and no command of LaTeX."""
 
 
 @lru_cache
@@ -140,16 +147,17 @@ def over_cells(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def to_markdown(table: pd.DataFrame) -> str:
     """A table in GitHub's Markdown."""
-    header = "| " + " | ".join(map(str, table.columns)) + " |"
+    header = "| " + " | ".join(_of_markdown(_format(name)) for name in table.columns) + " |"
     rule = "|" + "---|" * len(table.columns)
-    rows = ["| " + " | ".join(_format(value) for value in row) + " |" for row in table.itertuples(index=False)]
+    lines = [[_of_markdown(_format(value)) for value in row] for row in table.itertuples(index=False)]
+    rows = ["| " + " | ".join(line) + " |" for line in lines]
     return "\n".join([header, rule, *rows]) + "\n"
 
 
 def to_latex(table: pd.DataFrame) -> str:
     """A table in LaTeX with booktabs rules."""
-    header = " & ".join(_escape(str(name)) for name in table.columns) + r" \\"
-    rows = [" & ".join(_escape(_format(value)) for value in row) + r" \\" for row in table.itertuples(index=False)]
+    header = " & ".join(_of_latex(_format(name)) for name in table.columns) + r" \\"
+    rows = [" & ".join(_of_latex(_format(value)) for value in row) + r" \\" for row in table.itertuples(index=False)]
     lines = [rf"\begin{{tabular}}{{{'l' * len(table.columns)}}}", r"\toprule", header, r"\midrule", *rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
@@ -157,8 +165,12 @@ def to_latex(table: pd.DataFrame) -> str:
 def _format(value: object) -> str:
     if isinstance(value, float | np.floating):
         return "" if np.isnan(value) else ("inf" if np.isinf(value) else f"{value:.3f}")
-    return str(value)
+    return _CONTROLS.sub(" ", str(value))  # tables are shown in terminals, which controls would steer
 
 
-def _escape(text: str) -> str:
-    return text.replace("_", r"\_").replace("%", r"\%")
+def _of_markdown(text: str) -> str:
+    return text.replace("|", r"\|").replace("<", "&lt;")
+
+
+def _of_latex(text: str) -> str:
+    return text.translate(_LATEX)

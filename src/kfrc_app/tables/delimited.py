@@ -23,6 +23,7 @@ from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, coun
 from kfrc_app.tables.headings import JOINED, has_second_line, join_groups
 from kfrc_app.tables.layout import told
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
+from kfrc_app.tables.own_files import without_marks
 from kfrc_app.tables.row_names import refuse_doubtful_row_names
 
 _LOOKED_AT = 50  # cells below a first one that tell whether it is data
@@ -184,6 +185,7 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
         nameless = [name for name in made_up[::-1] if name and name in names]
         if nameless:
             notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless)}")
+        names, columns = without_marks(names, columns, notes)
     return TextColumns(dict(zip(names, columns, strict=True)), marks, dot_is_decimal(dialect), tuple(notes))
 
 

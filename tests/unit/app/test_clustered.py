@@ -19,6 +19,7 @@ from kfrc import FCM, KFRC
 from kfrc.confidence import Confidence
 from kfrc.exceptions import NoStructureWarning, UniformCollapseWarning
 from kfrc_app.facts import summarize
+from kfrc_app.neutral import neutral, neutral_cells
 from kfrc_app.runs import workbook
 from kfrc_app.runs.clustered import (
     LARGEST,
@@ -28,7 +29,6 @@ from kfrc_app.runs.clustered import (
     clustered_workbook,
     fits_workbook,
 )
-from kfrc_app.runs.neutral import neutral, neutral_cells
 from kfrc_app.runs.results import membership_table, result_files, to_csv
 from kfrc_app.runs.workbook import CUT, MAX_CHARACTERS, Sheet, write_workbook
 from kfrc_app.tables import InputRows, read_table
