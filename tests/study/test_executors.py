@@ -11,9 +11,10 @@ from threadpoolctl import threadpool_info
 
 import kfrc
 from kfrc_app.study import executors
+from kfrc_app.study.errors import StudyError
 from kfrc_app.study.executors import LostSchedulerError, attempt, run_tasks
 from kfrc_app.study.progress import StudyProgress
-from kfrc_app.study.store import StudyError, StudyStore
+from kfrc_app.study.store import StudyStore
 
 
 class Diary(StudyProgress):

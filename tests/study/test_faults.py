@@ -13,7 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from kfrc_app.cli.study import app
-from kfrc_app.study.store import StudyError, StudyStore
+from kfrc_app.study.errors import StudyError
+from kfrc_app.study.store import StudyStore
 from processes import PATIENCE, Machines, kill, wait_until
 
 pytestmark = [

@@ -14,15 +14,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from kfrc_app.study.errors import CorruptShardError, DiskFullError, SettingsError, StudyError
 from kfrc_app.study.progress import Failure, StudyState
-from kfrc_app.study.store import (
-    CorruptShardError,
-    DiskFullError,
-    SettingsError,
-    StudyError,
-    StudyStore,
-    fingerprint,
-)
+from kfrc_app.study.store import StudyStore, fingerprint
 
 
 @dataclass(frozen=True)
@@ -213,7 +207,7 @@ def test_a_damaged_manifest_is_told_and_its_removal_keeps_the_results(store):
 
 
 def test_a_newer_format_is_refused(store, monkeypatch):
-    monkeypatch.setattr("kfrc_app.study.store.FORMAT", 2)
+    monkeypatch.setattr("kfrc_app.study.manifest.FORMAT", 2)
     with pytest.raises(SettingsError, match="format 1"):
         StudyStore(store.folder)
 

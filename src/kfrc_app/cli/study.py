@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,14 +11,15 @@ import typer
 
 from kfrc_app.cli import options
 from kfrc_app.cli.cluster import cluster_of
-from kfrc_app.cli.console import messages, one_line, say_notes, say_problem
+from kfrc_app.cli.console import messages, say_notes, say_problem
+from kfrc_app.cli.study_words import note_mixture, tell_failures, tell_report, time_left, told_mixture
 from kfrc_app.cli.termination import INTERRUPTED, Terminated, orderly_termination
+from kfrc_app.facts.text import clean
 from kfrc_app.output import OutputError, write_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kfrc_app.study.executors import RunReport
     from kfrc_app.study.store import StudyStore
 
 app = typer.Typer(
@@ -31,9 +31,6 @@ app = typer.Typer(
 )
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Output folder of a run.", show_default=False)]
-
-_MAX_REASONS = 20
-"""Failures that are printed in full; the folder has them all."""
 
 
 @app.command()
@@ -68,6 +65,9 @@ def run(
         str | None, typer.Option(metavar="A-B", help="Seeds of the synthetic study.", show_default="of the preset")
     ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed tasks again.")] = False,
+    mixed: Annotated[
+        bool, typer.Option("--mixed", help="Resume also with other versions of numpy, scipy, scikit-learn, Python.")
+    ] = False,
 ) -> None:
     """Run a study, or what is left of it: finished tasks are kept, whatever ended the last run."""
     from kfrc.bandwidth import Optimizer
@@ -114,9 +114,10 @@ def run(
             security=None if cluster is None else cluster.security,
             trusted=trust_cluster,
             retry_failed=retry_failed,
+            mixed=mixed,
             progress=progress,
         )
-    _tell_report(report)
+    tell_report(report)
     if report.failures:
         _stop(f"{len(report.failures)} of {report.n_tasks} tasks failed; --retry-failed tries them again", code=1)
 
@@ -130,19 +131,21 @@ def status(folder: Folder) -> None:
         store = StudyStore(folder)
         state = store.state()
     running, workers = store.last_run()
-    settings = [str(value) for value in store.settings.values() if value is not None]
+    settings = [clean(value) for value in store.settings.values() if value is not None]
+    versions = f"kfrc {clean(store.version)}, {told_mixture([store.packages])}"
     lines = {
-        "study": f"{', '.join(settings)} (kfrc {store.version}){', running' if running else ''}",
+        "study": f"{', '.join(settings)} ({versions}){', running' if running else ''}",
+        "mixed": told_mixture(state.mixture),
         "done": f"{len(state.seconds)} of {len(store.fingerprints)}",
         "failed": str(len(state.failures)),
         "damaged": f"{len(state.corrupt)} (computed again by the next run)" if state.corrupt else "",
         "remaining": str(len(state.remaining) + len(state.corrupt)),
-        "time left": _time_left(state.seconds_left, workers),
+        "time left": time_left(state.seconds_left, workers),
     }
     for name, text in lines.items():
         if text:
             typer.echo(f"{name:<10} {text}")
-    _tell_failures({key: failure.reason for key, failure in state.failures.items()})
+    tell_failures({key: failure.reason for key, failure in state.failures.items()})
 
 
 @app.command()
@@ -167,12 +170,14 @@ def tables(
     if measure is not None and measure not in SYNTHETIC_METRICS:
         _stop(f"unknown measure {measure!r}: choose one of {', '.join(SYNTHETIC_METRICS)}", code=2)
 
-    if is_summary(folder):
-        made = tables_of_summary(Summary.read(folder))
-    else:
-        with _told():
-            store, records = _load(folder)
-        made = build_tables(records, str(store.settings["study"]))
+    with _told(), _whole(folder):
+        if is_summary(folder):
+            summary = Summary.read(folder)
+            note_mixture(summary.mixture)
+            made = tables_of_summary(summary)
+        else:
+            study, _, records = _load(folder)
+            made = build_tables(records, study)
     texts = {name: to_markdown(table) for name, table in made.items()}
     files = {f"{name}.md": text for name, text in texts.items()}
     files |= {f"{name}.tex": to_latex(table) for name, table in made.items()}
@@ -196,26 +201,30 @@ def summarize(
     out: Annotated[Path, typer.Option(help="Folder for the summary.", show_default=False)],
 ) -> None:
     """Reduce the complete seeds of a synthetic study to a few small files: enough for its tables and figure."""
+    from kfrc_app.study.packages import distinct
     from kfrc_app.study.summary import Summary
 
     with _told():
-        store, records = _load(folder)
-    if store.settings["study"] != "synthetic":
+        study, store, records = _load(folder)
+    if study != "synthetic":
         _stop("only the synthetic study has a summary: the real one has few records", code=2)
-    seconds = store.state().seconds
+    state = store.state()
+    seconds = state.seconds
     unfinished = {_seed_of(key) for key in store.fingerprints if key not in seconds}
-    records = records[~records["task"].map(_seed_of).isin(unfinished)]
-    if records.empty:
-        _stop("no seed is complete yet; see kfrc study status", code=1)
-    tasks = records["task"].unique()
-    about = {
-        "settings": {name: value for name, value in store.settings.items() if name != "data"},
-        "version": store.version,
-        "n_data_sets": len(tasks),
-        "n_seeds": int(records["seed"].nunique()),
-        "hours_of_computing": round(sum(seconds[key] for key in tasks) / 3600.0, 2),
-    }
-    summary = Summary.of(records, about)
+    with _told(), _whole(folder):
+        records = records[~records["task"].map(_seed_of).isin(unfinished)]
+        if records.empty:
+            _stop("no seed is complete yet; see kfrc study status", code=1)
+        tasks = records["task"].unique()
+        about = {
+            "settings": {name: value for name, value in store.settings.items() if name != "data"},
+            "version": store.version,
+            "packages": distinct(state.packages[key] for key in tasks),
+            "n_data_sets": len(tasks),
+            "n_seeds": int(records["seed"].nunique()),
+            "hours_of_computing": round(sum(seconds[key] for key in tasks) / 3600.0, 2),
+        }
+        summary = Summary.of(records, about)
     with _told():
         summary.write(out)
     typer.echo(f"{about['n_data_sets']} data sets of {about['n_seeds']} seed(s) in {out}")
@@ -250,7 +259,7 @@ def compare(
     unknown = [name for name in factors if name not in FACTORS]
     if unknown:
         _stop(f"unknown factor {unknown[0]!r}: choose from {', '.join(FACTORS)}", code=2)
-    with _told():
+    with _told(), _whole(folder):
         _load(folder)  # says what is missing
         table = compare_results(load_results(folder), load_results(reference), factors, over_seeds=over_seeds)
     if table.empty:
@@ -269,15 +278,12 @@ def figures(folder: Folder) -> None:
     from kfrc_app.figures import draw_figures, draw_summary_figures
     from kfrc_app.study.summary import Summary, is_summary
 
-    if is_summary(folder):
-        with _told():
+    with _told(), _whole(folder):
+        if is_summary(folder):
             paths = draw_summary_figures(Summary.read(folder), folder / "figures")
-    else:
-        with _told():
-            store, records = _load(folder)
-        study, data_dir = str(store.settings["study"]), store.settings["data"]
-        with _told():
-            paths = draw_figures(records, study, folder / "figures", data_dir=data_dir)
+        else:
+            study, store, records = _load(folder)
+            paths = draw_figures(records, study, folder / "figures", data_dir=store.settings.get("data"))
     for path in paths:
         typer.echo(str(path))
 
@@ -297,11 +303,16 @@ def _seeds(text: str | None) -> list[int] | None:
     return list(range(int(first), int(last or first) + 1))
 
 
-def _load(folder: Path) -> tuple[StudyStore, pd.DataFrame]:
-    """The store and its records; says so if some are missing."""
+def _load(folder: Path) -> tuple[str, StudyStore, pd.DataFrame]:
+    """Which study, the store and its records; says so if some are missing, or of other versions."""
+    from kfrc_app.study.design import STUDIES
+    from kfrc_app.study.errors import StudyError
     from kfrc_app.study.store import StudyStore
 
     store = StudyStore(folder)
+    study = store.settings.get("study")
+    if study not in STUDIES:
+        raise StudyError(f"{folder} does not say of which study it is: {', '.join(STUDIES)}; run the study again")
     records = store.load()
     state = store.state()
     if not state.seconds:
@@ -309,45 +320,14 @@ def _load(folder: Path) -> tuple[StudyStore, pd.DataFrame]:
     missing = len(store.fingerprints) - len(state.seconds)
     if missing:
         say_notes([f"{missing} of {len(store.fingerprints)} tasks are missing; see kfrc study status"])
-    return store, records
-
-
-def _time_left(seconds: float, workers: int) -> str:
-    if math.isnan(seconds):
-        return "unknown before the first task is done"
-    if not workers:
-        return f"about {_duration(seconds)} of computing, divided among the workers"
-    return f"about {_duration(seconds / workers)} with {workers} worker{'s' if workers > 1 else ''}"
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
-
-
-def _tell_report(report: RunReport) -> None:
-    done = report.n_skipped + report.n_computed
-    typer.echo(
-        f"{done} of {report.n_tasks} tasks done: {report.n_computed} computed in {_duration(report.seconds)}, "
-        f"{report.n_skipped} from earlier runs"
-    )
-    if report.set_aside:
-        typer.echo(f"damaged results computed again: {', '.join(report.set_aside)}")
-    _tell_failures(report.failures)
-
-
-def _tell_failures(reasons: dict[str, str]) -> None:
-    for key, reason in list(reasons.items())[:_MAX_REASONS]:
-        typer.echo(f"  {key}: {one_line(reason)}")
-    if len(reasons) > _MAX_REASONS:
-        typer.echo(f"  and {len(reasons) - _MAX_REASONS} more")
+    note_mixture(state.mixture)
+    return study, store, records
 
 
 @contextmanager
 def _told() -> Iterator[None]:
     """Turn what can go wrong into one line and an exit code: 2 for a wrong call, 1 for a study that cannot go on."""
-    from kfrc_app.study.store import SettingsError, StudyError
+    from kfrc_app.study.errors import SettingsError, StudyError
 
     try:
         with orderly_termination():
@@ -361,6 +341,19 @@ def _told() -> Iterator[None]:
     except Terminated:
         say_problem("terminated; finished tasks are kept, and the same command resumes")
         raise
+
+
+@contextmanager
+def _whole(folder: Path) -> Iterator[None]:
+    """Results without the columns, or with other values than a study has: they were changed by hand, or damaged."""
+    from kfrc_app.study.errors import StudyError
+
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError, ArithmeticError) as error:
+        raise StudyError(
+            f"the results in {folder} are not those of a study ({type(error).__name__}: {error}); run it again"
+        ) from error
 
 
 def _stop(message: str, *, code: int) -> NoReturn:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from kfrc_app.study.errors import StudyError
 from kfrc_app.study.store import StudyStore
 
 _DESIGN = ["seed", "snr", "n_clusters", "n_signal", "average_overlap", "spherical", "balanced"]
@@ -41,17 +42,28 @@ _AUTHORS_CRITERIA = {"sum": "sum", "logsum": "log_sum", "gap": "gap"}
 
 def load_results(source: Path) -> pd.DataFrame:
     """KFRC records of a run (a folder), or of the authors' study (their result files stacked, as Parquet)."""
-    if source.is_dir():
-        records = StudyStore(source).load()
-        return records[records["method"].str.startswith("KFRC")]
-    records = pd.read_parquet(source).rename(columns=_AUTHORS_COLUMNS)
-    return records.assign(
+    try:
+        if source.is_dir():
+            records = StudyStore(source).load()
+            kfrc = records[records["method"].str.startswith("KFRC")]
+            return kfrc.astype({_SCORE: float})[[*FACTORS, *_CONFIGURATION, _SCORE]]
+        return _authors_results(pd.read_parquet(source))
+    except (KeyError, AttributeError, ValueError, TypeError, OverflowError) as error:  # of Arrow too
+        raise StudyError(
+            f"{source} does not hold results of the synthetic study ({type(error).__name__}: {error})"
+        ) from None
+
+
+def _authors_results(records: pd.DataFrame) -> pd.DataFrame:
+    records = records.rename(columns=_AUTHORS_COLUMNS)
+    named = records.assign(
         fuzzifier=records["fuzzifier"].astype(str).map(_AUTHORS_FUZZIFIERS),
         criterion=records["criterion"].astype(str).map(_AUTHORS_CRITERIA),
         kernel=records["kernel"].astype(str),
         spherical=records["spherical"].astype(bool),
         balanced=records["PiLow"] == 1.0,
-    ).astype({"seed": int, "n_clusters": int, "n_signal": int})
+    ).astype({"seed": int, "n_clusters": int, "n_signal": int, _SCORE: float})
+    return named[[*FACTORS, *_CONFIGURATION, _SCORE]]
 
 
 def compare_results(

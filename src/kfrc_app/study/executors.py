@@ -21,8 +21,10 @@ import kfrc
 from kfrc.activity import follow, results
 from kfrc.blocks import AddressError, admitted
 from kfrc_app.study.design import Record
-from kfrc_app.study.progress import Failure, StudyProgress
-from kfrc_app.study.store import StudyError, StudyStore, Task
+from kfrc_app.study.errors import SettingsError, StudyError
+from kfrc_app.study.packages import Packages, differences, distinct, installed_packages
+from kfrc_app.study.progress import Failure, StudyProgress, StudyState
+from kfrc_app.study.store import StudyStore, Task
 
 Run = Callable[[Any], list[Record]]
 
@@ -41,13 +43,14 @@ class LostSchedulerError(StudyError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a task ended: with records, or with a failure."""
+    """How a task ended: with records, or with a failure; and the versions in the process where it did."""
 
     key: str
     records: list[Record]
     failure: Failure | None
     seconds: float
-    version: str
+    version: str = field(default_factory=lambda: kfrc.__version__)
+    packages: Packages = field(default_factory=installed_packages)
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,12 @@ def run_tasks(
     *,
     n_jobs: int = 1,
     scheduler: str | None = None,
-    retry_failed: bool = False,
-    progress: StudyProgress | None = None,
-) -> RunReport:
     security: Any = None,
     trusted: bool = False,
+    retry_failed: bool = False,
+    mixed: bool = False,
+    progress: StudyProgress | None = None,
+) -> RunReport:
     """Compute the tasks that the store does not hold yet, and store each as it ends.
 
     Parameters
@@ -123,6 +127,9 @@ def run_tasks(
         Connect to a scheduler on another computer without TLS.
     retry_failed : bool, default=False
         Try tasks again that failed before.
+    mixed : bool, default=False
+        Go on although what is there, or a worker, is of other versions of numpy and the like. Every shard says of which
+        it is.
     progress : StudyProgress, optional
 
     Returns
@@ -141,6 +148,8 @@ def run_tasks(
         executor = DaskExecutor(scheduler, n_jobs, security, trusted)
     with store.lock(executor.workers):
         state = store.state()
+        if not mixed:
+            _refuse_mixture(store, state)
         for key, reason in state.corrupt.items():
             store.set_aside(key)
             progress.note(f"{reason}: set aside, computed again")
@@ -150,7 +159,7 @@ def run_tasks(
         failures: dict[str, str] = {}
         with follow(progress.show) as follower, closing(executor.outcomes(todo, run, progress)) as outcomes:
             for outcome in outcomes:
-                failure = _keep(store, outcome)
+                failure = _keep(store, outcome, mixed=mixed)
                 progress.advance(outcome.key, failure)
                 follower.finish(outcome.key)
                 if failure is not None:
@@ -165,13 +174,28 @@ def run_tasks(
     )
 
 
-def _keep(store: StudyStore, outcome: Outcome) -> Failure | None:
+def _refuse_mixture(store: StudyStore, state: StudyState) -> None:
+    """Refuse to add to results of other versions; nothing is changed before."""
+    here = installed_packages()
+    for packages in (store.packages, *distinct(state.packages.values())):
+        others = differences(packages, here)
+        if others:
+            raise SettingsError(
+                f"{store.folder} was computed with {others}; install those, choose another output folder, or add "
+                "--mixed to go on with both"
+            )
+
+
+def _keep(store: StudyStore, outcome: Outcome, *, mixed: bool) -> Failure | None:
     if outcome.version != store.version:
         raise StudyError(f"a worker has kfrc {outcome.version}, the study is of {store.version}; install that one")
+    others = "" if mixed else differences(outcome.packages, installed_packages())
+    if others:
+        raise StudyError(f"a worker has {others}; install the same there, or add --mixed to go on with both")
     failure = outcome.failure
     if failure is None:
         try:
-            store.write(outcome.key, outcome.records, outcome.seconds)
+            store.write(outcome.key, outcome.records, outcome.seconds, outcome.packages)
         except ValueError as error:
             failure = Failure(str(error), "", outcome.seconds)
     if failure is not None:
@@ -190,7 +214,7 @@ def attempt(run: Run, task: Task) -> Outcome:
         except Exception as error:
             reason = "".join(traceback.format_exception_only(error)).strip()
             failure = Failure(reason, traceback.format_exc(), time.perf_counter() - start)
-    return Outcome(task.key, records, failure, time.perf_counter() - start, kfrc.__version__)
+    return Outcome(task.key, records, failure, time.perf_counter() - start)
 
 
 @dataclass(frozen=True)
@@ -229,7 +253,7 @@ class LocalExecutor:
                         yield from self._pool(waiting, [task], run, 1)
                     except BrokenProcessPool:
                         del waiting[task.key]
-                        yield Outcome(task.key, [], Failure(_WORKER_DIED), 0.0, kfrc.__version__)
+                        yield Outcome(task.key, [], Failure(_WORKER_DIED), 0.0)
 
     @staticmethod
     def _pool(waiting: dict[str, Task], tasks: list[Task], run: Run, n_jobs: int) -> Generator[Outcome]:
@@ -254,10 +278,16 @@ class DaskExecutor:
         Of a running scheduler, such as ``"tcp://host:8786"``; or ``"local"``.
     n_jobs : int, default=1
         Workers, for ``"local"``; -1 for one per core.
+    security : distributed.Security, optional
+        Certificates for a ``tls://`` address.
+    trusted : bool, default=False
+        Whether the scheduler may be on another computer, without TLS.
     """
 
     address: str
     n_jobs: int = 1
+    security: Any = None
+    trusted: bool = False
 
     @property
     def workers(self) -> int:
@@ -278,17 +308,11 @@ class DaskExecutor:
                 for task, outcome in self._results(distributed, client, tasks, run):
                     if outcome is None:
                         suspects.append(task)
-    security : distributed.Security, optional
-        Certificates for a ``tls://`` address.
-    trusted : bool, default=False
-        Whether the scheduler may be on another computer, without TLS.
                     else:
                         yield outcome
                 for suspect in suspects:
                     for task, outcome in self._results(distributed, client, [suspect], run):
-    security: Any = None
-    trusted: bool = False
-                        yield outcome or Outcome(task.key, [], Failure(_WORKER_DIED), 0.0, kfrc.__version__)
+                        yield outcome or Outcome(task.key, [], Failure(_WORKER_DIED), 0.0)
         except (distributed.CancelledError, OSError) as error:
             raise LostSchedulerError(
                 f"lost the connection to the Dask scheduler at {self.address}; finished tasks are kept: start it "
@@ -323,6 +347,7 @@ class DaskExecutor:
         """Connection to the scheduler; leaving it drops whatever still runs."""
         with ExitStack() as stack:
             address: Any = self.address
+            security, doubt = None, "is it running?"
             if address == LOCAL:
                 cluster = distributed.LocalCluster(
                     n_workers=self.workers,
@@ -332,6 +357,12 @@ class DaskExecutor:
                     silence_logs=logging.CRITICAL,
                 )
                 address = stack.enter_context(cluster)
+            else:
+                try:
+                    place = admitted(address, security=self.security, trusted=self.trusted)
+                except AddressError as error:
+                    raise StudyError(str(error)) from None
+                address, security, doubt = place.address, place.security, place.doubt
             try:
                 client = distributed.Client(address, security=security, timeout=CONNECT_TIMEOUT, set_as_default=False)
             except (OSError, ValueError, RuntimeError) as error:
@@ -347,7 +378,6 @@ def _import_distributed() -> Any:
         raise StudyError("a Dask cluster needs an extra: pip install 'kfrc[distributed]'") from error
     for name in ("distributed.client", "distributed.core", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is told once, by the error
-            security, doubt = None, "is it running?"
     return distributed
 
 
@@ -355,9 +385,3 @@ def _attempt_remotely(run: Run, task: Task) -> Outcome:
     # For good, not for the task: other threads of the worker must not see the limit lifted while they compute.
     threadpool_limits(limits=1)
     return attempt(run, task)
-            else:
-                try:
-                    place = admitted(address, security=self.security, trusted=self.trusted)
-                except AddressError as error:
-                    raise StudyError(str(error)) from None
-                address, security, doubt = place.address, place.security, place.doubt

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
+
+from kfrc_app.study.packages import Packages, distinct
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,12 +37,21 @@ class StudyState:
         Tasks whose shard is damaged, and how.
     remaining : list of str
         Tasks not tried yet.
+    packages : dict of str to dict
+        Versions of what computed each finished task; empty where they were not recorded.
     """
 
     seconds: dict[str, float]
     failures: dict[str, Failure]
     corrupt: dict[str, str]
     remaining: list[str]
+    packages: dict[str, Packages] = field(default_factory=dict)
+
+    @property
+    def mixture(self) -> list[Packages]:
+        """The sets of versions that computed the finished tasks, if there are several; else empty."""
+        several = distinct(self.packages.values())
+        return several if len(several) > 1 else []
 
     @property
     def seconds_left(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +13,24 @@ import pandas as pd
 
 from kfrc_app.neutral import neutral_csv, restored_frame
 from kfrc_app.output import write_folder
+from kfrc_app.study.errors import StudyError
+from kfrc_app.study.manifest import digest
+from kfrc_app.study.packages import Packages, are_packages
 from kfrc_app.study.picks import SYNTHETIC_METRICS, best_of_kfrc, fixed_configuration, pick_with_labels
 
 CHOSEN_WITH_LABELS = "KFRC, chosen with labels"
 FIXED_SETTING = "KFRC, one fixed setting"
 
 _ABOUT = "about.json"
+_CHECKSUMS = "checksums"
 _CELL = ["n_clusters", "snr"]
+_COLUMNS: dict[str, tuple[list[str], list[str]]] = {
+    "scores": (["method"], ["seed", *_CELL, "count", *SYNTHETIC_METRICS]),
+    "choices": (["setting", "value"], [*_CELL, "count"]),
+    "effective_features": (["criterion"], [*_CELL, "n_signal", "max_anisotropy", "w_eff"]),
+}
+"""Files of a summary: columns of text, and columns of numbers."""
+
 _DIGITS = 5
 """Decimals that are kept: a hundredth of the last one that is shown."""
 
@@ -45,6 +57,14 @@ class Summary:
     choices: pd.DataFrame
     effective_features: pd.DataFrame
 
+    @property
+    def mixture(self) -> list[Packages]:
+        """The sets of versions that computed it, if there are several; else empty."""
+        several = self.about.get("packages")
+        if not isinstance(several, list) or len(several) < 2:
+            return []
+        return [packages for packages in several if are_packages(packages)]
+
     @classmethod
     def of(cls, records: pd.DataFrame, about: Mapping[str, Any]) -> Summary:
         """From the records of a run."""
@@ -52,20 +72,52 @@ class Summary:
 
     @classmethod
     def read(cls, folder: Path) -> Summary:
-        """From files that :meth:`write` made."""
-        about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
-        names = ("scores", "choices", "effective_features")
-        return cls(about, *(restored_frame(pd.read_csv(folder / f"{name}.csv")) for name in names))
+        """From files that :meth:`write` made.
+
+        Raises
+        ------
+        StudyError
+            If a file is missing or damaged.
+        """
+        about = _read_about(folder / _ABOUT)
+        checksums = about.pop(_CHECKSUMS, {})
+        if not isinstance(checksums, dict):
+            raise _damaged(folder / _ABOUT)
+        tables = []
+        for name, (texts, numbers) in _COLUMNS.items():
+            path = folder / f"{name}.csv"
+            try:
+                text = path.read_text(encoding="utf-8")  # with line ends of any system
+                if checksums and checksums.get(path.name) != digest(text):
+                    raise _damaged(path)
+                table = restored_frame(pd.read_csv(io.StringIO(text), dtype=dict.fromkeys(texts, str)))
+                tables.append(
+                    table.astype({column: float for column in numbers if table[column].dtype.kind not in "if"})
+                )
+            except (ValueError, KeyError):
+                raise _damaged(path) from None
+        return cls(about, *tables)
 
     def write(self, folder: Path) -> None:
         """As small text files, in the place of those that are there."""
-        tables = {
-            "scores": self.scores,
-            "choices": self.choices,
-            "effective_features": self.effective_features,
-        }
+        tables = {"scores": self.scores, "choices": self.choices, "effective_features": self.effective_features}
         files = {f"{name}.csv": neutral_csv(t) for name, t in tables.items()}
-        write_folder(folder, files | {_ABOUT: json.dumps(self.about, indent=1) + "\n"}, force=True)
+        about = self.about | {_CHECKSUMS: {name: digest(text) for name, text in files.items()}}
+        write_folder(folder, files | {_ABOUT: json.dumps(about, indent=1) + "\n"}, force=True)
+
+
+def _read_about(path: Path) -> dict[str, Any]:
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict):
+        raise _damaged(path)
+    return about
+
+
+def _damaged(path: Path) -> StudyError:
+    return StudyError(f"{path} is damaged: make the summary again with kfrc study summarize")
 
 
 def is_summary(folder: Path) -> bool:
