@@ -6,29 +6,16 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
 
+from kfrc_app._unpacking import allowed_size, inflated, whole_member
 from kfrc_app.tables.columns import DataError, quoted
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 from kfrc_app.tables.zipped import UNREADABLE, ZIP
-
-MAX_UNPACKED = 1 << 30
-"""Bytes that a packed file may have once it is unpacked: the whole of it is held in memory."""
-
-MAX_GROWTH = 200
-"""Times that a packed file may grow: tables grow up to about 50 times, files that are made to fill a memory 1000."""
-
-ALWAYS_ALLOWED = 1 << 25
-"""Bytes that do no harm, whatever the packed size: a small table of zeros grows more than others."""
 
 MAX_DEPTH = 2
 """Packed files within packed files, such as a gz file in a zip file."""
 
 GZIP = b"\x1f\x8b"
-_CHUNK = 1 << 20
-_PIECE = 1 << 14
-"""Packed bytes that are unpacked at a time: what is left of them is copied, at every end of a packed part."""
-
 _UNKNOWN = "the zip file is packed in a way that is not known here: unpack it, and give the table in it"
 _ZEROS = re.compile(rb"\0*")
 _OFFICE = ("[Content_Types].xml", "mimetype", "META-INF/manifest.xml", "xl/workbook.xml", "Index/Document.iwa")
@@ -62,7 +49,7 @@ def unpack(content: bytes, part: str | None = None) -> tuple[bytes, str | None]:
     DataError
         If the file is damaged or protected, grows too much, or holds no table, or several and none was named.
     """
-    limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_GROWTH * len(content)))
+    limit = allowed_size(len(content))
     depth = 0
     while content.startswith(GZIP) or is_archive(content):
         if depth == MAX_DEPTH or (depth and is_archive(content)):
@@ -117,28 +104,6 @@ def gunzip(content: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def inflated(stream: zlib._Decompress, content: bytes, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """What comes out of packed bytes, a bounded part at a time, and the place up to which they were read.
-
-    Examples
-    --------
-    >>> import zlib
-    >>> from kfrc_app.tables.archives import inflated
-    >>> list(inflated(zlib.decompressobj(), b"__" + zlib.compress(b"a,b") + b"more", start=2))
-    [(b'a,b', 13)]
-    """
-    view = memoryview(content)
-    for first in range(start, len(content), _PIECE):
-        piece: memoryview | bytes = view[first : first + _PIECE]
-        last = first + len(piece)
-        while piece and not stream.eof:
-            part = stream.decompress(piece, _CHUNK)
-            piece = stream.unconsumed_tail
-            yield part, last - len(piece) - len(stream.unused_data)
-        if stream.eof:
-            return
-
-
 def refuse_growth(size: int, limit: int) -> None:
     """Stop if a packed file turns out to be far larger than it looks."""
     if size > limit:
@@ -160,8 +125,7 @@ def _unzip(content: bytes, limit: int, part: str | None) -> tuple[bytes, str | N
             raise DataError("the zip file is protected with a password: unpack it, and give the table in it")
         refuse_growth(member.file_size, limit)
         try:
-            with archive.open(member) as stream:
-                found = stream.read(limit + 1)
+            found = whole_member(archive, member, content, limit)
         except RuntimeError:  # also what is not implemented, which is one
             raise DataError(_UNKNOWN) from None
         except UNREADABLE:

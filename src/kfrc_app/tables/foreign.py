@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 
+from kfrc_app._unpacking import raw_chunks
 from kfrc_app.tables.columns import DataError
 from kfrc_app.tables.zipped import UNREADABLE, ZIP
 
@@ -133,8 +134,8 @@ def _refuse_document(content: bytes) -> None:
 
 def _refuse_open_document(content: bytes) -> None:
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open("mimetype") as stream:
-            kind = stream.read(_LOOKED_AT).strip()
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            kind = next(raw_chunks(archive.getinfo("mimetype"), content), b"")[:_LOOKED_AT].strip()
     except (*UNREADABLE, RuntimeError):
         raise DataError("the document is damaged or packed in a way that is not known here: save it again") from None
     if b"opendocument" in kind and b"spreadsheet" not in kind:

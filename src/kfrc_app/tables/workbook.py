@@ -6,11 +6,11 @@ import html
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kfrc_app.tables.archives import ALWAYS_ALLOWED, MAX_GROWTH, MAX_UNPACKED, inflated, refuse_growth
+from kfrc_app._unpacking import MAX_UNPACKED, allowed_size, raw_chunks
+from kfrc_app.tables.archives import refuse_growth
 from kfrc_app.tables.columns import DataError
 from kfrc_app.tables.zipped import UNREADABLE
 
@@ -109,7 +109,7 @@ def inspect_workbook(content: bytes) -> dict[str, SheetFacts]:
 
 def _refuse_bombs(archive: zipfile.ZipFile, content: bytes) -> None:
     """Unpack all parts once, within limits: sizes that a file states may be wrong."""
-    limit = min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_GROWTH * len(content)))
+    limit = allowed_size(len(content))
     members = archive.infolist()
     refuse_growth(sum(member.file_size for member in members), limit)
     size = 0
@@ -118,28 +118,12 @@ def _refuse_bombs(archive: zipfile.ZipFile, content: bytes) -> None:
             raise DataError("the spreadsheet is protected with a password: save it without one, and try again")
         markup = member.filename.endswith((".xml", ".rels"))
         before = b""
-        for chunk in _raw_chunks(member, content):
+        for chunk in raw_chunks(member, content):
             size += len(chunk)
             refuse_growth(size, limit)
             if markup and b"<!" in before + chunk and re.search(rb"<!(?:DOCTYPE|ENTITY)", before + chunk):
                 raise DataError("the spreadsheet defines its own abbreviations, as only harmful files do: not read")
             before = chunk[-_TAG:]
-
-
-def _raw_chunks(member: zipfile.ZipInfo, content: bytes) -> Iterator[bytes]:
-    """What a part unpacks to, whatever size it states."""
-    start = member.header_offset
-    names = int.from_bytes(content[start + 26 : start + 28], "little")
-    extra = int.from_bytes(content[start + 28 : start + 30], "little")
-    start += 30 + names + extra
-    packed = content[start : start + member.compress_size]
-    if member.compress_type == zipfile.ZIP_STORED:
-        yield packed
-        return
-    if member.compress_type != zipfile.ZIP_DEFLATED:
-        raise zipfile.BadZipFile
-    for part, _ in inflated(zlib.decompressobj(-zlib.MAX_WBITS), packed):
-        yield part
 
 
 def _parts(archive: zipfile.ZipFile) -> dict[str, str]:

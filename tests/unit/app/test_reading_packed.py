@@ -12,6 +12,7 @@ import zlib
 import openpyxl
 import pytest
 
+from kfrc_app import _unpacking
 from kfrc_app.tables import DataError, Missing, archives, read_dissimilarities, read_table, workbook
 
 TEXT = b"name,x,y\na,1,2.5\nb,2,3.5\nc,4,7\nd,5,9\n"
@@ -206,7 +207,7 @@ def test_a_damaged_kind_of_a_document_is_one_line(tmp_path):
 
 @pytest.mark.parametrize("gap", [b"", b"\0" * 700])
 def test_a_gz_file_of_many_parts_is_read_whole_and_in_order(tmp_path, monkeypatch, gap):
-    monkeypatch.setattr(archives, "_PIECE", 64)  # smaller and larger than a part
+    monkeypatch.setattr(_unpacking, "_PIECE", 64)  # smaller and larger than a part
     parts = [f"r{k},{k},{k % 7}.5\n".encode() * (1 + 30 * (k % 3 == 0)) for k in range(300)]
     content = gap.join(gzip.compress(part) for part in [b"name,x,y\n", *parts])
     assert archives.gunzip(content, 1 << 20) == b"name,x,y\n" + b"".join(parts)
@@ -230,13 +231,13 @@ def test_text_under_the_name_of_a_spreadsheet_is_read(tmp_path):
 
 @pytest.mark.parametrize("pack", [gzip.compress, lambda content: zipped({"a.csv": content})])
 def test_a_file_that_grows_without_measure_is_refused(tmp_path, pack):
-    bomb = b"a,b\n" + b"0" * (archives.ALWAYS_ALLOWED + 1)
+    bomb = b"a,b\n" + b"0" * (_unpacking.ALWAYS_ALLOWED + 1)
     with pytest.raises(DataError, match="grows to more than"):
         read(tmp_path, pack(bomb))
 
 
 def test_a_spreadsheet_that_states_less_than_it_holds_is_refused(tmp_path):
-    content = changed(book(ROWS), SHEET, b"<sheetData>", b"<sheetData>" + b" " * (archives.ALWAYS_ALLOWED + 1))
+    content = changed(book(ROWS), SHEET, b"<sheetData>", b"<sheetData>" + b" " * (_unpacking.ALWAYS_ALLOWED + 1))
     with pytest.raises(DataError, match="grows to more than"):
         read(tmp_path, content)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
