@@ -51,6 +51,7 @@ NEVER_CHANGES = (
 )  # fmt: skip
 QUICK_SECONDS, ALL_SECONDS = 6.0, 40.0  # of tests that are tried: as they took when nothing was changed
 MEMORY = 6 << 30
+LOADED = 30  # a machine may be as busy as to give a process this share of its time
 
 SURVIVED, KILLED, TOO_LONG, UNREACHED = "survived", "killed", "too long", "no test reaches it"
 
@@ -158,7 +159,7 @@ def _sampled(tree: Path, group: str, size: int, seed: int) -> list[tuple[str, Mu
 
 
 def _in_fork(tree: Path, work: Callable[[], int], limit: float | None) -> int | None:
-    """What ``work`` returns in a process of its own, whose library is the copy; None if it took too long."""
+    """What ``work`` returns in a process of its own, whose library is the copy; None if it computed too long."""
     import resource  # where processes fork, it exists
 
     child = os.fork()
@@ -170,6 +171,8 @@ def _in_fork(tree: Path, work: Callable[[], int], limit: float | None) -> int | 
             sys.path.insert(0, str(tree / "src"))
             os.environ["PYTHONPATH"] = str(tree / "src")
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
             log = os.open(tree / "last.log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
             os.dup2(log, 1)
             os.dup2(log, 2)
@@ -179,10 +182,11 @@ def _in_fork(tree: Path, work: Callable[[], int], limit: float | None) -> int | 
             sys.stderr.flush()
             os._exit(70)
     began = time.monotonic()
-    while limit is None or time.monotonic() - began < limit:
+    while limit is None or time.monotonic() - began < LOADED * limit:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status)
+            code = os.waitstatus_to_exitcode(status)
+            return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
         time.sleep(0.02)
     os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -309,7 +313,7 @@ def _tried(tree: Path, group: str, mutant: Mutant, source: bytes, reach: Reach) 
             chosen = _within(seconds, tests, reach)
             files = sorted({str(tree / test.split("::")[0]) for test in chosen})
             arguments = ["--hypothesis-profile", profile, *files]
-            limit = 60 + 10 * sum(reach.seconds[test] for test in chosen)
+            limit = 30 + 10 * sum(reach.seconds[test] for test in chosen)
             code = _in_fork(tree, lambda a=arguments, c=chosen: _pytest(a, _Chosen(reach, c)), limit)
             if code is None or code not in (0, 5):
                 outcome, by = (TOO_LONG, profile) if code is None else (KILLED, _first_failure(tree))
