@@ -34,6 +34,8 @@ class FolderCheckpoint:
         self.folder = folder / UNFINISHED
         asked = json.dumps({"version": __version__, **question}, sort_keys=True, default=str)
         self._digest = hashlib.sha256(asked.encode()).hexdigest()
+        if self.folder.is_symlink():
+            self.folder.unlink()  # what it leads to is not ours to write to
         self.resumed = self._matches()
         if not self.resumed:
             shutil.rmtree(self.folder, ignore_errors=True)
