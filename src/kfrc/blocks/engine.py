@@ -21,6 +21,7 @@ from kfrc import activity
 from kfrc._threads import one_thread
 from kfrc.blocks.chunks import BlockChunks
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, Summary, tree_sum
+from kfrc.blocks.placement import Placement
 from kfrc.blocks.reader import Block, Reader
 from kfrc.blocks.trust import admitted
 from kfrc.exceptions import KFRCError
@@ -38,6 +39,15 @@ _DEFAULT_MEMORY = "1GB"
 _BYTES_PER_VALUE = 8
 _SHARE_OF_MEMORY = 0.25
 """Of the memory of a worker that the values of one task may take."""
+
+_SENDINGS = 6
+"""How often the rows of a task are sent in one pass, if the workers that keep them die."""
+
+_DIED = (
+    "workers of the cluster died again and again while they ran the same part of a pass (killed, or out of memory): "
+    "give them more memory, or use a smaller memory="
+)
+_GONE = "lost the connection to the Dask scheduler in the middle of a pass"
 
 _MOST_TASK_BLOCKS = 16
 _TASKS_PER_WORKER = 8
@@ -231,58 +241,55 @@ class ClusterEngine(Engine):
     def __init__(self, client: Any, memory: int = 10**9) -> None:
         super().__init__(memory)
         self.client = client
-        self._placed: dict[Any, tuple[Any, ...]] = {}
-        self._sources: list[Source] = []  # kept, so that no other object gets their identity
+        self._placement = Placement(client)
 
     @property
     def n_workers(self) -> int:  # noqa: D102
         return max(sum(self.client.nthreads().values()), 1)
 
     def _results(self, task: Callable[[Reader, range], Any], reader: Reader, doing: str) -> Iterator[Any]:
-        distributed = import_module("distributed")
         tasks, told = reader.partition.tasks, _PassTold(doing, reader)
-        run = secrets.token_hex(4)  # never the result of an earlier pass that the cluster may still hold
-        futures = [
-            self.client.submit(
-                _run_remotely,
-                task,
-                self._lent(reader),
-                blocks,
-                _version(),
-                *self._pieces(reader, blocks),
-                key=f"kfrc-{run}-{k}",
-                pure=False,
-                retries=_RETRIES,
-            )
-            for k, blocks in enumerate(tasks)
-        ]
+        futures = [self._submitted(task, reader, blocks) for blocks in tasks]
         try:
-            for k, future in enumerate(futures):
-                began = time.monotonic()
-                while not future.done():
-                    _wait_for(future)
-                    told.step(k)
-                    if not self.client.nthreads() and time.monotonic() - began > CONNECT_TIMEOUT:
-                        activity.step("waiting for workers of the cluster")
-                result = _result(distributed, future)
-                future.release()
+            for k, blocks in enumerate(tasks):
+                for _ in range(_SENDINGS):
+                    self._wait_for(futures[k], told, k)
+                    if not (futures[k].cancelled() and self._placement.are_lost(*_rows_of(reader, blocks))):
+                        break
+                    futures[k] = self._submitted(task, reader, blocks)
+                result = _result(futures[k])
+                futures[k].release()
                 yield result
         finally:
             self.client.cancel(futures, force=True)
 
-    def _pieces(self, reader: Reader, blocks: range) -> tuple[Any, ...]:
-        """Futures of the data of a task, if it is not the workers that read them."""
-        source, rows = reader.source, reader.partition.rows(blocks)
-        if not any(known is source for known in self._sources):
-            source.place(self.client)
-            self._sources.append(source)
-        key = (id(source), rows)
-        if key not in self._placed:
-            pieces = source.pieces(*rows)
-            if pieces is not None and not source.placed:
-                pieces = tuple(self.client.scatter(list(pieces), hash=False))
-            self._placed[key] = pieces or ()
-        return self._placed[key]
+    def _submitted(self, task: Callable[[Reader, range], Any], reader: Reader, blocks: range) -> Any:
+        """The future of a task."""
+        try:
+            pieces = self._placement.pieces(*_rows_of(reader, blocks))
+        except OSError as error:
+            raise _lost(self.client) from error
+        return self.client.submit(
+            _run_remotely,
+            task,
+            self._lent(reader),
+            blocks,
+            _version(),
+            *pieces,
+            # never the result of an earlier pass that the cluster may still hold
+            key=f"kfrc-{secrets.token_hex(4)}-{blocks.start}",
+            pure=False,
+            retries=_RETRIES,
+        )
+
+    def _wait_for(self, future: Any, told: _PassTold, n_done: int) -> None:
+        """Wait until a future is done, and tell how far the pass is meanwhile."""
+        began = time.monotonic()
+        while not future.done():
+            _wait_for(future)
+            told.step(n_done)
+            if not self.client.nthreads() and time.monotonic() - began > CONNECT_TIMEOUT:
+                activity.step("waiting for workers of the cluster")
 
     def _lent(self, reader: Reader) -> Reader:
         """The reader without the data, which go to the cluster once and not with every task."""
@@ -295,16 +302,23 @@ def _wait_for(future: Any) -> None:
         future.exception(timeout=activity.INTERVAL)
 
 
-def _result(distributed: Any, future: Any) -> Any:
+def _rows_of(reader: Reader, blocks: range) -> tuple[Source, tuple[int, int]]:
+    return reader.source, reader.partition.rows(blocks)
+
+
+def _result(future: Any) -> Any:
+    distributed = import_module("distributed")
     try:
         return future.result()
     except distributed.KilledWorker as error:
-        raise WorkerError(
-            "workers of the cluster died again and again while they ran the same part of a pass (killed, or out of "
-            "memory): give them more memory, or use a smaller memory="
-        ) from error
+        raise WorkerError(_DIED) from error
     except distributed.CancelledError as error:
-        raise WorkerError("lost the connection to the Dask scheduler in the middle of a pass") from error
+        raise _lost(future.client) from error
+
+
+def _lost(client: Any) -> WorkerError:
+    """What to say of rows or results that are gone: the scheduler is, or it was there all the time."""
+    return WorkerError(_DIED if client.status == "running" else _GONE)
 
 
 def _run_remotely(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import threading
 import time
@@ -143,6 +144,21 @@ def test_a_worker_killed_in_the_middle_of_a_pass_changes_no_bit(cluster, folder,
         assert doomed.returncode == -signal.SIGKILL
         wait_until(lambda: len(client.nthreads()) == 1)
         same_bits(model, expected)
+
+
+def test_rows_of_this_process_are_sent_again_if_the_worker_that_kept_them_is_killed(cluster, frame, expected):
+    with cluster.client(2) as client:
+        client.wait_for_workers(2)
+        doomed, submit, n_submitted = cluster.workers[0], client.submit, itertools.count(1)
+
+        def submit_and_kill(*arguments, **options):
+            if next(n_submitted) == 8:  # every row is on one of the workers, and a pass is begun
+                kill(doomed)
+            return submit(*arguments, **options)
+
+        client.submit = submit_and_kill
+        same_bits(KFRC(**SETTINGS).fit(frame.to_numpy(), client=client, memory=SMALL), expected)
+        assert doomed.returncode == -signal.SIGKILL
 
 
 def test_fuzzy_c_means_gives_the_same_bits_too(cluster, folder):
