@@ -8,6 +8,7 @@ import shutil
 import sys
 import threading
 import time
+import traceback
 import zipfile
 from collections import deque
 from contextlib import suppress
@@ -17,17 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from kfrc_app.server import limits
-from kfrc_app.server.problems import PageError
+from kfrc_app.server.problems import ENDED, PageError
 from kfrc_app.server.uploads import Upload, Uploads
 from kfrc_app.server.workers import Worker, WorkerEndedError, Workers
 
 ALL_FILES = "kfrc-results.zip"
 """What everything together is called."""
-
-_ENDED = (
-    "The work ended before it was done, most likely because this computer ran out of memory: "
-    "use fewer rows or columns, or close other programs, and try again."
-)
 
 
 class State(StrEnum):
@@ -190,7 +186,7 @@ class Runs:
                     self.uploads.release(run.upload)
 
     def _work(self, run: Run) -> None:
-        result: dict[str, Any] = {"problem": _ENDED}
+        result: dict[str, Any] = {"problem": ENDED}
         worker = None
         try:
             worker = self.workers.take()
@@ -208,6 +204,8 @@ class Runs:
                 result = worker.do(task, lambda message: setattr(run, "progress", message["progress"]))
         except (WorkerEndedError, OSError):
             pass
+        except Exception:  # whatever it is, this run is over, and the next one must have its turn
+            traceback.print_exc()
         finally:
             with self._changed:
                 run.worker = None  # so that nobody ends it for this run who comes from now on
@@ -216,11 +214,14 @@ class Runs:
                 (self.workers.end if cancelled else self.workers.give_back)(worker)
                 self.workers.warm()  # whoever cancelled something wants to change it and start again
         if "details" in result:
-            print(result["details"], file=sys.stderr)
+            with suppress(OSError, ValueError):  # nobody may read it any more
+                print(result["details"], file=sys.stderr)
         with self._changed:
             if run.state is State.CANCELLED:
-                shutil.rmtree(run.folder, ignore_errors=True)
+                _remove(run.folder)
                 return
+            if "problem" in result:
+                _remove(run.folder)
             run.ended, run.result = time.monotonic(), result
             run.state = State.FAILED if "problem" in result else State.DONE
             self._forget(0)  # its results may be so large that older ones have to go
@@ -242,7 +243,13 @@ class Runs:
             if k < too_many or too_large or run.upload.touched < idle:
                 n_bytes -= sizes[run.id]
                 del self._runs[run.id]
-                shutil.rmtree(run.folder, ignore_errors=True)
+                _remove(run.folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the results of a run, and what it had begun to write under another name when its process was ended."""
+    for path in (folder, *folder.parent.glob(f".{folder.name}.*")):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _size(folder: Path) -> int:

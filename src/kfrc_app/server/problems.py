@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+ENDED = (
+    "The work ended before it was done, most likely because this computer ran out of memory: "
+    "use fewer rows or columns, or close other programs, and try again."
+)
+"""What a run says whose process is gone, or one of the processes that it started."""
+
 
 class PageError(Exception):
     """A request that cannot be fulfilled.

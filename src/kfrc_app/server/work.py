@@ -82,7 +82,9 @@ def _listen(tasks: queue.SimpleQueue[str], folder: Path) -> None:
 
 def _done(todo: Any, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
     """Do it; what goes wrong becomes a sentence."""
-    from kfrc_app.server.problems import PageError
+    from concurrent.futures.process import BrokenProcessPool
+
+    from kfrc_app.server.problems import ENDED, PageError
 
     try:
         return dict(todo.TASKS[task["do"]](task, tell))
@@ -90,6 +92,8 @@ def _done(todo: Any, task: dict[str, Any], tell: Tell) -> dict[str, Any]:
         return problem.document
     except MemoryError:
         return {"problem": "This computer has not enough memory for this table: use fewer rows or columns."}
+    except BrokenProcessPool:  # one of the processes that check groups on parts of the rows was killed
+        return {"problem": ENDED}
     except (ValueError, OSError) as error:  # what the program says in one line, too
         return todo.as_problem(error, task).document
     except Exception:

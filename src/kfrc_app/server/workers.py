@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +22,7 @@ from typing import Any
 
 _MODULE = "kfrc_app.server.work"
 _GRACE = 3.0  # seconds for a process that was told to end to be gone
+_PREFIX = "worker-"
 
 
 class WorkerEndedError(Exception):
@@ -36,7 +40,10 @@ class Worker:
 
     def __init__(self, folder: Path) -> None:
         self._spent = False
-        self.process = subprocess.Popen(
+        # What it and its libraries keep on the disk goes with it, however it ends.
+        self._temporary = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
+        place = str(self._temporary)
+        self.process = subprocess.Popen(  # noqa: S603  # this Python and a module of ours, without a shell
             # -P: a file beside the table of a user must not be taken for a module
             [sys.executable, "-P", "-m", _MODULE, str(folder)],
             stdin=subprocess.PIPE,
@@ -45,8 +52,7 @@ class Worker:
             text=True,
             encoding="utf-8",
             start_new_session=True,
-            # What it and its libraries keep on the disk goes with the folder, however it ends.
-            env={**os.environ, "TMPDIR": str(folder), "TEMP": str(folder), "JOBLIB_TEMP_FOLDER": str(folder)},
+            env={**os.environ, "TMPDIR": place, "TEMP": place, "JOBLIB_TEMP_FOLDER": place},
         )
 
     def do(self, task: Mapping[str, Any], tell: Callable[[dict[str, Any]], None] | None = None) -> dict[str, Any]:
@@ -89,6 +95,16 @@ class Worker:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
+        _remove(self._temporary)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder in which processes that were just ended may have made one more file."""
+    limit = time.monotonic() + _GRACE
+    while folder.exists() and time.monotonic() < limit:
+        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            time.sleep(0.05)
 
 
 def end_group(leader: int, ending: signal.Signals = signal.SIGTERM) -> None:
@@ -124,17 +140,20 @@ class Workers:
         with self._lock:
             if self._closed or (self._ready is not None and self._ready.is_alive):
                 return
-            self._ready = self._start()
+            dead, self._ready = self._ready, self._start()
+        self._bury(dead)
 
     def take(self) -> Worker:
         """A process for somebody who gives it back or ends it."""
         with self._lock:
             if self._closed:
                 raise WorkerEndedError
-            worker, self._ready = self._ready, None
-            if worker is not None and worker.is_alive:
-                return worker
-            return self._start()
+            dead, self._ready = self._ready, None
+            if dead is not None and dead.is_alive:
+                return dead
+            worker = self._start()
+        self._bury(dead)
+        return worker
 
     def give_back(self, worker: Worker) -> None:
         """Keep a process ready that has done its work."""
@@ -188,6 +207,11 @@ class Workers:
         finally:
             timer.cancel()
             self.give_back(worker)
+
+    def _bury(self, worker: Worker | None) -> None:
+        """Forget a process that died while nobody needed it, with the pipes to it and all that it left."""
+        if worker is not None:
+            self.end(worker)
 
     def _start(self) -> Worker:
         worker = Worker(self.folder)
