@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bisection import bisected_inverse_derivative, bisected_memberships
-from kfrc.fuzzifiers import ComplementaryRoot, Fuzzifier, Power
+from kfrc.fuzzifiers import ComplementaryRoot, Fuzzifier, Power, resolve_fuzzifier
 from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
 
 ALGEBRA = 1e-10
@@ -259,3 +260,83 @@ def test_memberships_approach_the_hard_partition_at_the_hard_end(name):
 def test_memberships_approach_the_uniform_partition_at_the_fuzzy_end(name):
     U = Fuzzifier.from_name(name, m=1e8).memberships(np.array([[1.0, 1.1, 5.0]]))
     assert_allclose(U, 1 / 3, rtol=0, atol=1e-6)
+
+
+@given(fuzzifiers(), distance_rows())
+def test_blocks_of_samples_get_the_memberships_of_rows(t, distances):
+    block = np.ascontiguousarray(distances.T)
+    assert_allclose(t.sample_memberships(block), t.memberships(distances).T, rtol=0, atol=1e-13)
+
+
+@given(fuzzifiers(), distance_rows(decades=1.0))
+def test_single_precision_gives_single_precision_to_its_digits(t, distances):
+    assume(t.m - t.m_range.low > 0.1)
+    single = t.sample_memberships(np.ascontiguousarray(distances.T, dtype=np.float32))
+    assert single.dtype == np.float32
+    assert_allclose(single, t.memberships(distances).T, rtol=0, atol=2e-4)
+    U = t.memberships(distances)
+    assert_allclose(t.value(U.astype(np.float32)), t.value(U), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("name", FUZZIFIERS)
+def test_a_membership_that_rounding_puts_above_one_counts_as_one(name, kind):
+    above = np.nextafter(np.ones(1, kind), kind(2))
+    assert_allclose(Fuzzifier.from_name(name).value(above), 1.0, rtol=1e-6)
+
+
+def test_slopes_of_the_complementary_root_are_infinite_at_one_without_a_warning():
+    t, one = ComplementaryRoot(2.0), np.ones(2)
+    assert_array_equal(t.value(one), 1.0)
+    assert_array_equal(t.derivative(one), np.inf)
+    assert_array_equal(t.second_derivative(one), np.inf)
+
+
+@pytest.mark.parametrize("name", FUZZIFIERS)
+def test_slopes_outside_those_of_the_function_belong_to_its_ends(name):
+    t = Fuzzifier.from_name(name)
+    slopes = np.array([0.0, 0.999 * t.derivative(np.zeros(1))[0], 1e12])
+    assert_allclose(t.inverse_derivative(slopes), [0.0, 0.0, 1.0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FUZZIFIERS)
+def test_without_an_eigenvalue_equal_memberships_are_stable_from_the_hard_end_on(name):
+    t = Fuzzifier.from_name(name)
+    assert t.critical_m(3, 0.0) == pytest.approx(t.m_range.low, abs=1e-12)
+    assert Fuzzifier.critical_m(t, 3, 0.0) == t.m_range.low
+
+
+def test_ordinary_fuzzifiers_add_nothing_to_the_distances_and_know_no_clusters():
+    t, U, distances = Power(2.0), np.full((3, 2), 0.5), np.ones((3, 2))
+    assert t.costs(distances) is t.sample_costs(distances) is distances
+    assert t.penalty(U) == t.penalty_of(U.sum(axis=0), 1.0) == 0.0
+    assert t.adapted(U, distances) is t.adapted_to(U.sum(axis=0), distances.sum(axis=0)) is t.reordered([1, 0]) is t
+    assert_array_equal(t.collapsed_row(U), [0.5, 0.5])
+
+
+@pytest.mark.parametrize("wrong", [True, "2", None, [2.0]])
+def test_an_m_that_is_no_number_is_refused(wrong):
+    with pytest.raises(TypeError, match="must be a number"):
+        Power(wrong)
+
+
+def test_an_m_at_which_equal_memberships_weigh_nothing_is_refused():
+    # (1/2)^m falls below 1e-140, whose square is the smallest number with all digits but a few, from m = 465.07 on.
+    Power(465.0).check_weights(2)
+    with pytest.raises(ValueError, match="weigh nothing"):
+        Power(465.2).check_weights(2)
+
+
+def test_a_fuzzifier_with_a_field_that_cannot_be_hashed_has_a_threshold():
+    @dataclass(frozen=True)
+    class Noted(PlainPower):
+        notes: list = field(default_factory=list)
+
+    assert Noted().threshold(3) == PlainPower().threshold(3)
+
+
+def test_an_instance_keeps_its_m_unless_another_is_given():
+    assert resolve_fuzzifier(Power(3.0), None).m == 3.0
+    assert resolve_fuzzifier(Power(3.0), 4.0) == Power(4.0)
+    assert resolve_fuzzifier("power", None) == Power()
+    assert resolve_fuzzifier("power", 4.0) == Power(4.0)

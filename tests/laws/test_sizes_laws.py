@@ -232,3 +232,42 @@ def test_fitted_model_with_the_rule_can_be_used_like_any_other(own_scales, tmp_p
     again = load_model(file)
     assert again.fuzzifier_ == model.fuzzifier_
     assert_allclose(again.predict_proba(X), model.predict_proba(X), atol=1e-12)
+
+
+@both_scales
+def test_sums_over_samples_say_the_same_as_memberships(own_scales):
+    rng = np.random.default_rng(6)
+    U, distances, s = random_memberships(rng, 15, 3), rng.gamma(2.0, size=(15, 3)), rng.uniform(0.5, 2.0, 15)
+    rule = SizedEntropy(0.7, (-1.0, -2.0, -0.5), (0.4, 1.3, 0.8), 2.5, 0.8, 0.1, own_scales)
+    assert_allclose(rule.sample_memberships(distances.T), rule.memberships(distances).T, rtol=1e-13)
+    assert_allclose(rule.sample_costs(distances.T), rule.costs(distances).T, rtol=1e-13)
+    assert_allclose(rule.costs(distances), distances / (2 * 0.7 * np.array(rule.scales)), rtol=1e-13)
+    masses, entropy = s @ U, -(s @ xlogy(U, U)).sum()
+    assert rule.penalty_of(masses, entropy) == pytest.approx(rule.penalty(U, s), rel=1e-12)
+    assert rule.adapted_to(masses, s @ (U * distances)) == rule.adapted(U, distances, s)
+    single = rule.sample_costs(distances.T.astype(np.float32))
+    assert single.dtype == np.float32
+    assert_allclose(single, rule.costs(distances).T, rtol=1e-6)
+
+
+@both_scales
+def test_rows_that_coincide_have_a_rule_of_one_dimension_and_any_scale(own_scales):
+    rule = sized_rule(Dissimilarity.from_features(np.full((6, 2), 3.0)), np.full((6, 2), 0.5), 1.0, own_scales)
+    assert rule.dimension == 1.0
+    assert rule.gain == 1.0
+    assert_allclose(rule.scales, 1e-8 if not own_scales else rule.scales)
+    assert rule.smallest_scale == rule.common_scale == 1e-8
+
+
+def test_no_scale_is_smaller_than_the_smallest():
+    U, distances = np.repeat(np.eye(2), 3, axis=0), np.zeros((6, 2))
+    assert SizedEntropy(1.0, smallest_scale=0.25).adapted(U, distances).scales == (0.25, 0.25)
+    pulled = SizedEntropy(1.0, smallest_scale=0.25, own_scales=True).adapted(U, distances)
+    assert_allclose(pulled.scales, SCALE_ROWS / (3 + SCALE_ROWS))  # three rows at no distance, five at the common one
+
+
+def test_an_empty_cluster_has_a_size_with_a_logarithm():
+    U = np.column_stack([np.ones(4), np.zeros(4)])
+    rule = SizedEntropy(1.0).adapted(U, np.column_stack([np.ones(4), np.full(4, np.inf)]))
+    assert_allclose(np.exp(rule.log_sizes), [1.0, 1e-6 / 4], rtol=1e-5)
+    assert rule.scales == (1.0, 1.0)

@@ -11,7 +11,7 @@ from scipy.linalg import eigh
 
 from kfrc._numerics import double_center
 from kfrc.criteria import Criterion
-from kfrc.gram import gram_family
+from kfrc.gram import DenseGram, gram_family
 from kfrc.kernels import Kernel
 from kfrc.spectrum import Spectrum, eigenvalue_gradients, leading_spectrum, spectrum_of
 from strategies import data_matrices, each, has_blocks, log_bandwidths, members
@@ -266,3 +266,33 @@ def test_lanczos_equals_the_dense_eigensolver_on_a_flat_spectrum():
     spectrum = leading_spectrum(X, np.full(3, 0.01), kernel="product", n_eigenvalues=3, gradient=True)
     assert_allclose(spectrum.eigenvalues, 1 / 249, rtol=1e-8)
     assert np.isfinite(spectrum.gradients).all()
+
+
+@given(problems(min_samples=8, high=3.0), st.booleans())
+def test_all_coordinates_together_have_the_inner_products_of_the_centered_features(problem, weighted):
+    X, eta, kernel = problem
+    rng = np.random.default_rng(len(X))
+    s = rng.integers(0, 3, len(X)).astype(float) + (np.arange(len(X)) < 2) if weighted else None
+    gram = DenseGram(kernel.shifted_gram(X, np.exp(eta)), weights=s)
+    shares = np.full(len(X), 1 / len(X)) if s is None else s / s.sum()
+    H = np.eye(len(X)) - shares
+    inner = H @ gram.E @ H.T
+    present = shares > 0
+    C = spectrum_of(gram, len(X)).coordinates()
+    size = np.abs(inner).max()
+    assert_allclose((C @ C.T)[np.ix_(present, present)], inner[np.ix_(present, present)], rtol=0, atol=1e-8 * size)
+    assert (C[~present] == 0).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("warm", [False, True])
+def test_every_way_to_the_eigenpairs_of_a_matrix_leads_to_the_same(weighted, warm, monkeypatch):
+    rng = np.random.default_rng(5)
+    X = np.vstack([rng.normal(0, 1, (25, 3)), rng.normal(3, 1, (15, 3))])
+    s = rng.uniform(0.2, 3.0, 40) if weighted else None
+    gram = DenseGram(Kernel.from_name("product").shifted_gram(X, np.full(3, 2.0)), weights=s)
+    formed = spectrum_of(gram, 4)
+    monkeypatch.setattr("kfrc.spectrum._FORMED_MAX_SAMPLES", 10)
+    by_products = spectrum_of(gram, 4, warm_start=formed if warm else None)
+    assert_allclose(by_products.eigenvalues, formed.eigenvalues, rtol=1e-9)
+    assert_allclose(np.abs(np.sum(by_products.eigenvectors * formed.eigenvectors, axis=0)), 1.0, rtol=1e-9)

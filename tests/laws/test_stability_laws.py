@@ -234,3 +234,20 @@ def test_threshold_of_a_custom_fuzzifier_protects_every_m_from_collapse():
     threshold = stability_threshold(Blend(), 3)
     largest = max(Blend(m).inverse_kappa(3) for m in np.linspace(1.1, 20, 100))
     assert threshold == pytest.approx(largest, rel=1e-3)
+
+
+@each("t", Fuzzifier)
+def test_pairs_of_clusters_merge_at_the_critical_m_of_two_clusters_whatever_the_fuzzifier(t):
+    X = np.random.default_rng(4).standard_normal((30, 9))
+    R = cdist(X, X, "sqeuclidean")
+    bound = merge_bound(X, np.repeat([0, 1, 2], 10), fuzzifier=t)
+    for a, b in [(0, 1), (0, 2), (1, 2)]:
+        members = np.r_[10 * a : 10 * a + 10, 10 * b : 10 * b + 10]
+        expected = critical_fuzzifier(t, 2, R=R[np.ix_(members, members)])
+        assert bound.pairwise[a, b] == bound.pairwise[b, a] == pytest.approx(expected)
+
+
+def test_a_sample_at_the_center_of_mass_is_no_reason_for_instability_at_every_m():
+    x = np.array([-1.0, 0.0, 1.0])
+    # HKH/D of the other two is [[1, -1], [-1, 1]], and the one in the middle has no direction.
+    assert leading_eigenvalue(np.subtract.outer(x, x) ** 2) == pytest.approx(2 / 3)

@@ -312,3 +312,16 @@ def test_numbers_with_few_values_are_described_by_indicators():
     assert gram.rank == 2
     assert isinstance(gram_family(np.random.default_rng(0).normal(size=(200, 2)), GaussianSum()), ChebyshevGrams)
     assert_array_equal(gram.centered_diagonal[:5], gram.centered_diagonal[0])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_eigenpairs_do_not_depend_on_whether_rows_or_features_are_fewer(missing, weighted, monkeypatch):
+    weights = np.random.default_rng(3).uniform(0.2, 3.0, 40) if weighted else None
+    gram = gram_family(table(codes_of(3, 40, missing), weights=weights), GaussianSum()).at(bandwidths_of(3))
+    spectra = []
+    for features_per_row in (0, 1000):
+        monkeypatch.setattr("kfrc.spectrum._DUAL_FROM", features_per_row)
+        spectra.append(spectrum_of(gram, 4))
+    assert_allclose(spectra[0].eigenvalues, spectra[1].eigenvalues, rtol=1e-9)
+    assert_allclose(np.abs(np.sum(spectra[0].eigenvectors * spectra[1].eigenvectors, axis=0)), 1.0, rtol=1e-9)

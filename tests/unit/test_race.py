@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib import import_module
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -11,6 +14,7 @@ from kfrc import KFRC
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import Given, Random, Status, descend, race, solve_relational
+from kfrc.relational.race import _continued
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +74,34 @@ def test_only_tables_with_many_rows_and_columns_are_clustered_in_a_race(monkeypa
     X, _ = make_blobs(shape[0], shape[1], centers=3, random_state=0)
     KFRC(3, bandwidths=3.0, random_state=0).fit(X)
     assert bool(called) is races
+
+
+def test_the_better_half_of_the_runs_goes_on_to_a_tenth_of_the_tolerance(problem, monkeypatch):
+    looks: list[float] = []
+
+    def noted(dissimilarity, t, U, max_iter, tol, memory):
+        looks.append(tol)
+        return descend(dissimilarity, t, U, max_iter, tol, memory)
+
+    monkeypatch.setattr(import_module("kfrc.relational.race"), "descend", noted)
+    _race(problem)
+    assert looks == pytest.approx([0.1] * 5 + [0.01] * 3 + [0.001] * 2 + [1e-6])
+
+
+def test_negative_distances_of_a_run_are_not_forgotten_when_it_goes_on(problem):
+    U = np.random.default_rng(0).dirichlet(np.ones(5), 300)
+    begun = descend(*problem, U, max_iter=2, tol=0.0)
+    for negative in (False, True):
+        run = replace(begun, negative_distances=negative)
+        assert _continued(*problem, run, 10, 1e-6).negative_distances is negative
+
+
+def test_a_run_that_goes_on_takes_the_steps_of_one_that_never_stopped(problem):
+    U = np.random.default_rng(0).dirichlet(np.ones(5), 300)
+    begun = descend(*problem, U, max_iter=3, tol=0.0)
+    further = _continued(*problem, begun, 4, 0.0)
+    whole = descend(*problem, U, max_iter=4, tol=0.0)
+    np.testing.assert_allclose(further.memberships, whole.memberships, atol=1e-12)
+    np.testing.assert_allclose(further.objective_path, whole.objective_path, rtol=1e-12)
+    assert further.n_iter == 4
+    assert _continued(*problem, begun, 3, 0.0) is begun
