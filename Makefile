@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := -m pytest -n 2 --dist worksteal -q
 
-.PHONY: setup app demo test long hostile quick lint types layers docs coverage lowest newest dist release-check bench study mutation clean
+.PHONY: setup app demo test long hostile soak quick lint types layers docs coverage lowest newest dist release-check bench study mutation clean
 
 setup: $(VENV)/.installed
 
@@ -34,6 +34,10 @@ long: setup
 # Every hostile try, and the table of tries and failures; `make test` makes a small share of them.
 hostile: setup
 	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m hostile
+
+# The page and fits by a Dask cluster for half an hour, while their processes are killed at random.
+soak: setup
+	$(ONE_THREAD) $(BIN)/python tests/hostile/soak/run.py
 
 # Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make test`.
 QUICK := tests/contract/test_public_api.py tests/contract/test_registry.py tests/laws tests/golden/test_golden_spectrum.py
