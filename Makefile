@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := -m pytest -n 2 --dist worksteal -q
 
-.PHONY: setup app demo test long hostile soak quick lint types layers docs coverage lowest newest dist release-check bench study mutation clean
+.PHONY: setup app demo test long hostile soak quick lint types layers docs coverage lowest newest dist release-check audit bench study mutation clean
 
 setup: $(VENV)/.installed
 
@@ -82,6 +82,15 @@ dist: setup
 release-check: setup
 	$(BIN)/python -m pytest -q -m release tests/release
 
+# Security rules are part of lint. What is known of packages is asked over the network: where that is not possible the
+# audit says so and fails. pip-audit has an environment of its own, so that it does not audit itself.
+audit: setup
+	$(BIN)/ruff check --select S .
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/$(SCRIPTS)/python $(PIP) 'pip-audit>=2.7'
+	.venv-audit/$(SCRIPTS)/python requirements/audit.py \
+		"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+
 bench: setup
 	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
 
@@ -96,4 +105,4 @@ mutation: setup
 	$(ONE_THREAD) $(BIN)/python tests/mutation/measure.py
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest htmlcov .coverage build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api
+	rm -rf $(VENV) .venv-lowest .venv-newest .venv-audit htmlcov .coverage build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api

@@ -122,7 +122,8 @@ class PairsDisplay(Display):
         ax = self._prepare(ax, figsize=(1.9 + _PANEL * n_columns, 0.7 + _PANEL * n_columns))
         ax.set_axis_off()
         where = ax.get_subplotspec()
-        assert where is not None, "axes of a grid are needed, as plt.subplots makes them"
+        if where is None:
+            raise ValueError("ax must be axes of a grid, as plt.subplots makes them: it is replaced by small ones")
         grid = where.subgridspec(n_columns, n_columns)
         self.axes_ = np.full((n_columns, n_columns), None, dtype=object)
         places = [_spread(column, j) for j, column in enumerate(self.columns)]

@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-TOKEN_HEADER = "x-kfrc-token"
-TOKEN_PARAMETER = "token"
+TOKEN_HEADER = "x-kfrc-token"  # noqa: S105  # the name of a header
+TOKEN_PARAMETER = "token"  # noqa: S105  # the name of a parameter
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 PAGE_POLICY = (
@@ -68,7 +68,7 @@ _TOKEN_BYTES = 32
 _HOST = re.compile(r"(?:\[(?P<number>[0-9A-Fa-f:.]+)\]|(?P<name>[^\s:@/\[\]]+))(?::[0-9]{1,5})?")
 
 WRONG_HOST = "This page answers at the address that `kfrc app` printed, and at no other name."
-NO_TOKEN = "Open the address that `kfrc app` printed, with its token: this page is private."
+NO_TOKEN = "Open the address that `kfrc app` printed, with its token: this page is private."  # noqa: S105  # a sentence
 WRONG_ORIGIN = "Another site asked for this, not the page itself: nothing was done."
 
 
@@ -113,7 +113,7 @@ class Guard:
     def __init__(self, app: ASGIApp, *, known: Secrets, cookie: str, hosts: Iterable[str] = ()) -> None:
         self.app, self.known, self.cookie = app, known, cookie
         self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}  # as `host_name` gives them
-        self.any_number = bool({"0.0.0.0", "::"} & self.hosts)
+        self.any_number = bool({"0.0.0.0", "::"} & self.hosts)  # noqa: S104  # compared, not bound to
         self.opened = threading.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

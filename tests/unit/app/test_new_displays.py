@@ -200,3 +200,9 @@ def test_rows_of_one_column_lie_on_a_line():
     drawn = BiplotDisplay.from_estimator(FCM(3, random_state=0).fit(X), X)
     assert not drawn.coordinates[:, 1].any()
     assert drawn.explained.tolist() == pytest.approx([1.0, 0.0])
+
+
+def test_pairs_need_axes_that_can_be_divided(iris_model):
+    figure = plt.figure()
+    with pytest.raises(ValueError, match="axes of a grid"):
+        PairsDisplay.from_estimator(iris_model, IRIS, ax=figure.add_axes((0, 0, 1, 1)))
