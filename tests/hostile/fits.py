@@ -37,6 +37,8 @@ class Fits(Attack, name="fits"):
         if isinstance(model, RELATIONAL) and rng.random() < 0.25:
             table = draw_matrix(rng)
             model.set_params(metric="precomputed")
+        if getattr(model, "metric", "") == "correlation" and table.values.shape[1] < 3:
+            model.set_params(metric="cityblock")  # two values correlate with 1 or -1: all that differs is rounding
         weights = draw_weights(len(table.values), rng)
         before = frozen_copy(table.X)
         try:

@@ -55,7 +55,8 @@ def draw_table(rng: np.random.Generator) -> Table:
     container = rng.choice(list(_CONTAINERS), p=_weights(_CONTAINERS))
     with np.errstate(all="ignore"):
         handed, values = _CONTAINERS[container](values, rng)
-    return replace(table, X=handed, values=values, made_by=(*table.made_by, str(container)))
+    ordinary = ordinary and container not in ("int64", "bool")  # distances of which are often equal
+    return replace(table, X=handed, values=values, ordinary=ordinary, made_by=(*table.made_by, str(container)))
 
 
 def draw_matrix(rng: np.random.Generator) -> Table:
