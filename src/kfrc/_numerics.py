@@ -98,7 +98,7 @@ def binary_exponent(X: FloatArray) -> int:
 
 def symmetrize(M: FloatArray) -> FloatArray:
     """Mean of a matrix and its transpose: removes rounding before a symmetric eigensolver sees it."""
-    return 0.5 * (M + M.T)
+    return 0.5 * M + 0.5 * M.T
 
 
 def double_center(M: FloatArray) -> FloatArray:
@@ -184,6 +184,16 @@ def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
             squares = np.square(rows[j] - B[i]).sum(axis=1)
             distances[j, i] = np.where(squares <= SAME_PLACE * terms[j, i], 0.0, squares)
     return result
+
+
+def where_squares_overflow() -> np.errstate:
+    """Squared distances of rows that lie anywhere are computed in here, and then pass :func:`or_infinite`."""
+    return np.errstate(over="ignore", invalid="ignore")
+
+
+def or_infinite(distances: FloatArray) -> FloatArray:
+    """Squared distances, infinite beyond the range of numbers: there terms cancel or meet zeros, and leave NaN."""
+    return np.where(np.isnan(distances), np.inf, distances) if np.isnan(distances).any() else distances
 
 
 def midst(X: FloatArray, n_rows: int) -> FloatArray:

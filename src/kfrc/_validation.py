@@ -16,6 +16,18 @@ from kfrc.typing import ArrayLike, BoolArray, FloatArray, IntArray
 _LARGEST_SPREAD = 1e140
 """Squares of differences beyond this, or below its inverse, leave no room for sums of them."""
 
+_LARGEST_VALUE = 1e300
+"""Sums of values beyond this may overflow, wherever they lie."""
+
+_LARGEST_OFFSET = 1e150
+"""Squares of the rounding of means of values beyond this may overflow, if the values are all the same."""
+
+LARGEST_TOTAL = 1e20
+"""No table has more rows than this, and sums of squares times it are still numbers."""
+
+LARGEST_LEVEL = 100.0
+"""Every kernel has long reached its limit at bandwidths of e^100 and of e^-100 standard deviations."""
+
 
 def check_n_clusters(n_clusters: Any, n_samples: int, *, minimum: int = 2) -> int:
     """Number of clusters as an ``int`` with minimum ≤ c ≤ n."""
@@ -59,6 +71,24 @@ def check_number(value: Any, name: str, *, minimum: float, strict: bool = False)
     if not (number > minimum if strict else number >= minimum):
         sign = ">" if strict else ">="
         raise ValueError(f"{name} must be {sign} {minimum:g}, got {number:g}")
+    return number
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """True or False; text and numbers that pass for one of them are mistakes."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def check_level(level: Any) -> float:
+    """The mean log-bandwidth in standard deviations, such that bandwidths and their squares are ordinary numbers."""
+    number = check_number(level, "level", minimum=-np.inf)
+    if not abs(number) <= LARGEST_LEVEL:
+        raise ValueError(
+            f"level must be between -{LARGEST_LEVEL:g} and {LARGEST_LEVEL:g}, got {number:g}: bandwidths are about "
+            "exp(level) standard deviations"
+        )
     return number
 
 
@@ -122,25 +152,42 @@ def check_data(X: ArrayLike, *, min_samples: int = 2) -> FloatArray:
     return array
 
 
+def check_sums(X: FloatArray, name: str = "X", *, largest: float = _LARGEST_VALUE) -> None:
+    """Refuse values whose sums overflow, or squares of the rounding of these."""
+    found = float(np.abs(X).max(initial=0.0))
+    if found > largest:
+        raise ValueError(
+            f"values of {name} reach {found:.3g}, so that sums of them leave the range of floating-point numbers: "
+            f"divide {name} by {found:.0e} first, or leave out the column if it is constant"
+        )
+
+
 def check_squares(X: FloatArray, name: str = "X") -> None:
-    """Refuse rows whose squared distances overflow, or all vanish."""
+    """Refuse rows whose sums or squared distances overflow, or all vanish."""
     spread = 2.0 * float((0.5 * X.max(axis=0) - 0.5 * X.min(axis=0)).max(initial=0.0))
     if spread > _LARGEST_SPREAD or 0 < spread < 1 / _LARGEST_SPREAD:
         raise ValueError(
             f"squared distances between rows of {name}, which spread over {spread:.3g}, leave the range of "
             f"floating-point numbers: divide {name} by {spread:.0e} first"
         )
+    check_sums(X, name, largest=_LARGEST_OFFSET)
 
 
 def check_bandwidths(bandwidths: ArrayLike, n_features: int) -> FloatArray:
     """Positive bandwidths, one per feature; a single number stands for all of them."""
-    array = _as_float(as_array(bandwidths, "bandwidths"), "bandwidths")
+    array = check_positive_numbers(bandwidths, "bandwidths")
     if array.ndim == 0:
         array = np.full(n_features, float(array))
     if array.shape != (n_features,):
         raise ValueError(f"bandwidths must have one entry per feature ({n_features}), got shape {array.shape}")
+    return array
+
+
+def check_positive_numbers(values: Any, name: str) -> FloatArray:
+    """Numbers above zero, of any shape; infinity is one."""
+    array = _as_float(as_array(values, name), name)
     if np.isnan(array).any() or (array <= 0).any():
-        raise ValueError("bandwidths must be positive numbers")
+        raise ValueError(f"{name} must be positive numbers")
     return array
 
 
@@ -152,8 +199,14 @@ def check_square(M: ArrayLike, name: str) -> FloatArray:
     array = _as_float(array, name)
     if not np.isfinite(array).all():
         raise ValueError(_describe_non_finite(array, name))
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest > _LARGEST_SPREAD**2 or 0 < largest < _LARGEST_SPREAD**-2:
+        raise ValueError(
+            f"entries of {name} reach {largest:.3g}, so that sums of them leave the range of floating-point numbers: "
+            f"divide {name} by {largest:.0e} first"
+        )
     asymmetry = float(np.abs(array - array.T).max(initial=0.0))
-    if asymmetry > SYMMETRY_TOL * max(float(np.abs(array).max(initial=0.0)), np.finfo(float).tiny):
+    if asymmetry > SYMMETRY_TOL * largest:
         raise ValueError(
             f"{name} must be symmetric, but entries differ from their mirror image by up to {asymmetry:g}; "
             f"if that is meant, pass ({name} + {name}.T) / 2"
@@ -219,9 +272,10 @@ def check_labels(labels: ArrayLike, n_samples: int | None = None) -> IntArray:
 
 def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> IntArray:
     """Indices of the columns that vary; the constant ones are named in a warning, all constant is an error."""
-    spread = X.max(axis=0) - X.min(axis=0)
+    # Halves, because the difference of the largest numbers is none.
+    spread = 0.5 * X.max(axis=0) - 0.5 * X.min(axis=0)
     # A column whose spread is rounding of its own size (0.1 summed in two orders) carries nothing either.
-    constant = spread <= 1e-14 * np.abs(X).max(axis=0)
+    constant = spread <= 0.5e-14 * np.abs(X).max(axis=0)
     refuse_constant(~constant, names, len(X))
     return np.flatnonzero(~constant)
 

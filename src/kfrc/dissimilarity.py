@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._validation import check_data
+from kfrc._validation import check_data, check_sums
 from kfrc.columns import Column, Cyclic, Nominal, Schema, library_of
 from kfrc.gower import gower
 from kfrc.gram import DenseGram, FactoredGram, Gram, gram_family
@@ -110,6 +110,7 @@ class GowerScale:
         ranges = np.zeros(len(columns))
         for d, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
             known = codes[~np.isnan(codes[:, d]), d]
+            check_sums(known, f"column {column.title}")
             ranges[d] = len(column.levels) if kind == "cyclic" else np.ptp(known) if len(known) else 0.0
         return cls(kinds, ranges)
 

@@ -257,7 +257,7 @@ class Power(Fuzzifier, name="power"):
         return U
 
     def inverse_kappa(self, n_clusters: int) -> float:  # noqa: D102
-        return (self.m - 1) / (2 * self.m)
+        return 0.5 * ((self.m - 1) / self.m)
 
     def threshold(self, n_clusters: int) -> float:  # noqa: D102
         return 0.5

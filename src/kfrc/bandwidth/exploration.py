@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._threads import limiting_threads
-from kfrc._validation import check_data, check_number, check_positive_int
+from kfrc._validation import check_data, check_level, check_number, check_positive_int, check_squares
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.problem import NEAR_LIMIT, Problem, at_highest_level
 from kfrc.bandwidth.projections import project_anisotropy, project_level
@@ -227,6 +227,8 @@ def search_space(
 ) -> SearchSpace:
     """Check the arguments of a search and draw its starts."""
     data = X if isinstance(X, Table) else check_data(X)
+    if not isinstance(data, Table):
+        check_squares(data)
     resolved = Optimizer.resolve(optimizer, **optimizer_options)
     max_anisotropy = check_number(max_anisotropy, "max_anisotropy", minimum=1.0)
     n_starts = check_positive_int(n_starts, "n_starts")
@@ -255,7 +257,7 @@ def _level_bounds(level: float | None, bounds: tuple[float, float] | None, optim
     if level is not None:
         if bounds is not None:
             raise ValueError("give level or level_bounds, not both")
-        value = check_number(level, "level", minimum=-np.inf)
+        value = check_level(level)
         return (value, value)
     low, high = optimizer.default_level_bounds if bounds is None else bounds
     if not low <= high:

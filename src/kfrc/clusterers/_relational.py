@@ -126,6 +126,12 @@ class RelationalClusterer(FuzzyClusterer):
         return self
 
     @property
+    def _are_points(self) -> bool:
+        """Whether distances are squared Euclidean ones and nothing else, so that rows are points."""
+        plain = self.column_types is None and self.metric_params in (None, {})
+        return plain and isinstance(self.metric, str) and self.metric == SQEUCLIDEAN
+
+    @property
     def _in_blocks(self) -> bool:
         """Whether rows may be passed over in blocks: of FRC with squared Euclidean distances."""
         return False
@@ -154,7 +160,7 @@ class RelationalClusterer(FuzzyClusterer):
         self.cluster_centers_ = self._centers.points
 
     def _resolve_relation(self) -> Relation:
-        if isinstance(self.metric, str) and self.metric == SQEUCLIDEAN and self.column_types is None:
+        if self._are_points:
             return Points()
         return resolve_relation(
             self.metric,

@@ -211,7 +211,16 @@ class Metric(MatrixRelation):
         assert self.rows is not None
         n_rows = len(self.rows)
         check_memory(16 * n_rows**2, f"the {n_rows} x {n_rows} dissimilarity matrix", self.remedy)
-        return check_dissimilarities(self.between(self.rows))
+        with np.errstate(all="ignore"):  # what comes of it is looked at
+            R = self.between(self.rows)
+        undefined = ~np.isfinite(R)
+        if undefined.any():
+            n_rows = int(undefined.any(axis=1).sum())
+            raise ValueError(
+                f"metric={self.metric!r} gives no finite dissimilarity for {n_rows} row(s) of X:"
+                " their values are too large for it, or it is not defined for them, as angles are not for rows of zeros"
+            )
+        return check_dissimilarities(R)
 
     def between(self, new: FloatArray) -> FloatArray:
         assert self.rows is not None
@@ -319,11 +328,13 @@ def resolve_relation(
     allows_missing: bool = True,
 ) -> MatrixRelation:
     """The relation that the parameters of an estimator ask for."""
+    if params is not None and not isinstance(params, Mapping):
+        raise TypeError(f"metric_params must map names of arguments of the metric to values, got {params!r}")
     gower = isinstance(metric, str) and metric == GOWER
     if column_types is not None and not gower:
         raise ValueError(f'column_types is for metric="gower"; metric={metric!r} compares rows of numbers')
-    if params and gower:
-        raise ValueError(f'metric="gower" has no metric_params, got {sorted(params)}')
+    if params and isinstance(metric, str) and metric in (GOWER, PRECOMPUTED):
+        raise ValueError(f'metric="{metric}" has no metric_params, got {sorted(params)}')
     if gower:
         return Gower(column_types=column_types, allows_missing=allows_missing, remedy=remedy)
     if isinstance(metric, str) and metric == PRECOMPUTED:

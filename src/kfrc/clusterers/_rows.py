@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfrc._numerics import HASH_INCREMENT, scramble
-from kfrc._validation import check_sample_weight
+from kfrc._validation import LARGEST_TOTAL, check_sample_weight
 from kfrc.relational import Given, Start
 from kfrc.typing import FloatArray, IntArray
 
@@ -155,10 +155,22 @@ def times(values: FloatArray, weights: FloatArray | None) -> FloatArray:
 def check_frequencies(sample_weight: Any, n_samples: int) -> FloatArray | None:
     """Weights that can count rows: see :func:`kfrc._validation.check_sample_weight`, and they sum to two or more."""
     weights = check_sample_weight(sample_weight, n_samples)
-    if weights is not None and weights.sum() < _SMALLEST_TOTAL:
+    if weights is None:
+        return None
+    # Their sum may overflow, and its inverse too.
+    largest = float(weights.max())
+    if largest > LARGEST_TOTAL:
         raise ValueError(
-            f"sample_weight sums to {weights.sum():.3g}, but weights say how many rows a row stands for: multiply them "
-            f"by {n_samples / weights.sum():.4g}, so that their mean is one, as is usual for survey weights"
+            f"sample_weight reaches {largest:.3g}, but weights say how many rows a row stands for: divide them by "
+            f"{largest:.1g}, and so that their mean is one, as is usual for survey weights"
+        )
+    total = float(weights.sum())
+    if total < _SMALLEST_TOTAL:
+        few = total * LARGEST_TOTAL < 1
+        change = f"divide them by {total:.1g}" if few else f"multiply them by {n_samples / total:.4g}"
+        raise ValueError(
+            f"sample_weight sums to {total:.3g}, but weights say how many rows a row stands for: {change}, so that "
+            "their mean is one, as is usual for survey weights"
         )
     return weights
 

@@ -127,10 +127,11 @@ def _numbers(estimator: Any, X: Any, *, reset: bool, finite: bool) -> FloatArray
         values = estimator._numbers(X, reset=reset, allow_nan=not finite)
         return values
     note_columns(estimator, X, reset=reset)
-    values = check_array(
-        np.column_stack([column.values for column in raw_columns(X)]),
-        dtype=np.float64,
-        ensure_min_samples=2 if reset else 1,
-        ensure_all_finite=True if finite else "allow-nan",
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all values
+        values = check_array(
+            np.column_stack([column.values for column in raw_columns(X)]),
+            dtype=np.float64,
+            ensure_min_samples=2 if reset else 1,
+            ensure_all_finite=True if finite else "allow-nan",
+        )
     return values

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kfrc import activity
 from kfrc._callbacks import CallbackSupportMixin
-from kfrc._numerics import COLLAPSE_TOL
+from kfrc._numerics import COLLAPSE_TOL, or_infinite, where_squares_overflow
 from kfrc._threads import count_rows, limiting_threads, threads_for
 from kfrc._validation import (
     check_clusters_for_fit,
@@ -142,7 +142,10 @@ class FuzzyClusterer(
 
     def _memberships_of(self, X: Any, distances: FloatArray | None = None) -> FloatArray:
         """Memberships of rows X; their squared distances to the centers are given if they are known already."""
-        return self.fuzzifier_.memberships(self._center_distances(X) if distances is None else distances)
+        if distances is None:
+            with where_squares_overflow():
+                distances = or_infinite(self._center_distances(X))
+        return self.fuzzifier_.memberships(distances)
 
     def predict(self, X: ArrayLike) -> Any:
         """Cluster of largest membership for new rows.
@@ -171,7 +174,8 @@ class FuzzyClusterer(
         distances : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        return np.sqrt(self._center_distances(X))
+        with where_squares_overflow():
+            return np.sqrt(or_infinite(self._center_distances(X)))
 
     @limiting_threads
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
@@ -185,9 +189,12 @@ class FuzzyClusterer(
             How many rows each row stands for.
         """
         check_is_fitted(self)
-        distances = self._center_distances(X)
+        with where_squares_overflow():
+            distances = or_infinite(self._center_distances(X))
         U = self._memberships_of(X, distances)
         weights = check_sample_weight(sample_weight, len(U))
+        if np.isinf(distances).all(axis=1).any():  # a row beyond the range of numbers; empty clusters are no matter
+            return -np.inf
         costs = self.fuzzifier_.costs(np.where(np.isfinite(distances), distances, 0.0))
         values = times(self.fuzzifier_.value(U), weights)
         return -float(np.einsum("ji,ji->", values, costs)) - self.fuzzifier_.penalty(U, weights)
@@ -215,15 +222,16 @@ class FuzzyClusterer(
         if allow_nan and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         try:
-            values: FloatArray = validate_data(
-                self,
-                check_unmasked(X, "X"),
-                dtype=np.float64,
-                order="C",  # what is summed along which axis must not depend on how a table is kept
-                reset=reset,
-                ensure_min_samples=2 if reset else 1,
-                ensure_all_finite="allow-nan",
-            )
+            with where_squares_overflow():  # scikit-learn sums all values to see whether one is infinite
+                values: FloatArray = validate_data(
+                    self,
+                    check_unmasked(X, "X"),
+                    dtype=np.float64,
+                    order="C",  # what is summed along which axis must not depend on how a table is kept
+                    reset=reset,
+                    ensure_min_samples=2 if reset else 1,
+                    ensure_all_finite="allow-nan",
+                )
         except ValueError as error:
             if "could not convert string to float" not in str(error):
                 raise
@@ -351,13 +359,11 @@ class FuzzyClusterer(
                 stacklevel=stacklevel,
             )
         elif solution.status is Status.MAX_ITER:
-            stopped = f"max_iter = {solution.n_iter}" if solution.n_iter >= self.max_iter else f"{solution.n_iter}"
-            cause = (
-                "raise max_iter or tol"
-                if solution.n_iter >= self.max_iter
-                else "no further step lowers the objective, because of rounding or because the dissimilarities are not "
-                "Euclidean; a smaller m is better determined"
-            )
+            at_limit = solution.n_iter >= self.max_iter
+            stopped = f"max_iter = {solution.n_iter}" if at_limit else f"{solution.n_iter}"
+            rounding = "no further step lowers the objective, because of rounding or because the dissimilarities are "
+            rounding += "not Euclidean; a smaller m is better determined"
+            cause = "raise max_iter or tol" if at_limit else rounding
             warnings.warn(
                 f"the memberships or centers still moved after {stopped} iterations: {cause}",
                 ConvergenceWarning,

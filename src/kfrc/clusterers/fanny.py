@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc._callbacks import with_callbacks
-from kfrc._numerics import as_generator
+from kfrc._numerics import as_generator, or_infinite, where_squares_overflow
 from kfrc._threads import limiting_threads
 from kfrc._validation import check_number, check_positive_int
 from kfrc.clusterers._fanny_descent import SOLVERS, leading_eigenvalue_of_matrix, sweep_memberships
@@ -247,7 +247,8 @@ class FANNY(FuzzyClusterer):
         U : ndarray of shape (n_rows, n_clusters)
         """
         check_is_fitted(self)
-        return sweep_memberships(self.fuzzifier_, self._raw_center_distances(X))
+        with where_squares_overflow():
+            return sweep_memberships(self.fuzzifier_, or_infinite(self._raw_center_distances(X)))
 
     @property
     def _allows_nan(self) -> bool:

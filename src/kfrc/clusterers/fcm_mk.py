@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from kfrc import activity
 from kfrc._callbacks import with_callbacks
 from kfrc._numerics import RESOLUTION, binary_exponent, midst
-from kfrc._validation import check_positive_int, check_unmasked
+from kfrc._validation import check_positive_int, check_sums, check_unmasked
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run
 from kfrc.clusterers._multiple_kernels import Kernels, descend_weights
 from kfrc.clusterers._row_spaces import GaussianMixtureSpace, RowSpace
@@ -25,6 +25,9 @@ from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 _NARROWEST, _WIDEST = 0.1, 0.4
 """Default resolutions: fractions of the diagonal of the bounding box."""
+
+_FARTHEST_WIDTH = 110
+"""Binary exponents between a width and the values: fourth powers of ratios of widths are then numbers."""
 
 
 class FCMMK(FuzzyClusterer):
@@ -157,6 +160,7 @@ class FCMMK(FuzzyClusterer):
             data = self._table(X)
             n_clusters = self._check_clusters(len(data), sample_weight)
             rows = fitted_rows(data, sample_weight, at_least=n_clusters)
+            check_sums(rows.values)
             # The method knows neither origin nor units, but rounding and squares do: from a row in the midst, and in a
             # power of two, which changes no digit.
             self._origin = midst(rows.values, len(rows))
@@ -171,7 +175,7 @@ class FCMMK(FuzzyClusterer):
             if self.sigmas is None:
                 sigmas = _default_sigmas(scaled, self.n_kernels)
             else:
-                sigmas = np.ldexp(check_sigmas(self.sigmas), -self._exponent)
+                sigmas = _relative_sigmas(check_sigmas(self.sigmas), self._exponent)
             progress = self._start_progress(check_positive_int(self.n_init, "n_init"), self.verbose)
             solution = best_run(
                 rows,
@@ -225,6 +229,18 @@ def check_sigmas(sigmas: ArrayLike) -> FloatArray:
     if not (np.isfinite(array).all() and (array > 0).all()):
         raise ValueError(f"sigmas must be positive, finite numbers, got {array.tolist()}")
     return array
+
+
+def _relative_sigmas(sigmas: FloatArray, exponent: int) -> FloatArray:
+    """Widths in units of a power of two that is about the range of the rows; refused if their powers are no numbers."""
+    mantissas, exponents = np.frexp(sigmas)
+    if (np.abs(exponents - exponent) > _FARTHEST_WIDTH).any():
+        raise ValueError(
+            f"sigmas between {sigmas.min():.3g} and {sigmas.max():.3g} are too far from the values of X, which reach "
+            f"about {math.ldexp(1.0, min(exponent, 1023)):.3g} from their median, for powers of their ratios to be "
+            "numbers: use widths near the distances between rows, or sigmas=None"
+        )
+    return np.ldexp(mantissas, exponents - exponent)
 
 
 def _default_sigmas(X: FloatArray, n_kernels: int) -> FloatArray:

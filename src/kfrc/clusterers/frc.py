@@ -114,7 +114,7 @@ class FRC(RelationalClusterer):
 
     @property
     def _in_blocks(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == SQEUCLIDEAN and self.column_types is None
+        return self._are_points
 
     @property
     def _allows_blanks(self) -> bool:

@@ -461,7 +461,8 @@ class KFRC(FuzzyClusterer):
                 return self
             if source is not None:
                 X, sample_weight = table_of_source(source)
-            precomputed = self.kernel == PRECOMPUTED
+            precomputed = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
+            resolve_settings(self.get_params(deep=False), None)  # a wrong name is told before a table is read
             reading = Reading(self._table(X), None) if precomputed else self._read(X)
             counted = None if self.n_clusters == AUTO else self._check_clusters(len(reading.values), sample_weight)
             settings = resolve_settings(self.get_params(deep=False), counted)

@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from kfrc import activity
 from kfrc._callbacks import with_callbacks
+from kfrc._numerics import where_squares_overflow
 from kfrc._threads import limiting_threads
-from kfrc._validation import check_positive_int, check_sample_weight
+from kfrc._validation import check_flag, check_positive_int, check_sample_weight
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
 from kfrc.clusterers._rows import fitted_rows, times
 from kfrc.clusterers.base import FuzzyClusterer
@@ -143,6 +144,7 @@ class MSFCM(FuzzyClusterer):
             n_clusters = self._check_clusters(len(data), sample_weight)
             fuzzifier = resolve_fuzzifier("power", self.m)
             fuzzifier.check_weights(n_clusters)
+            stop_when_filtered = check_flag(self.stop_when_filtered, "stop_when_filtered")
             rows = fitted_rows(data, sample_weight, at_least=n_clusters)
             self._check_columns(rows.values)
             limits = Limits.of(rows, self.max_iter, self.tol)
@@ -151,7 +153,7 @@ class MSFCM(FuzzyClusterer):
                 rows,
                 n_clusters,
                 lambda U: descend_scaled(
-                    rows.values, U, fuzzifier, limits, rows.weights, stop_when_filtered=self.stop_when_filtered
+                    rows.values, U, fuzzifier, limits, rows.weights, stop_when_filtered=stop_when_filtered
                 ),
                 lambda run: run.objective,
                 init=self.init,
@@ -201,7 +203,9 @@ class MSFCM(FuzzyClusterer):
 
     def _memberships(self, X: FloatArray) -> FloatArray:
         distances = cdist(X, self._membership_centers, "sqeuclidean")
-        return scale_memberships(self.fuzzifier_.memberships(distances), distances, self._shifts, self.fuzzifier_.m)[0]
+        with where_squares_overflow():  # such rows are as far from all centers, and not scaled
+            U = self.fuzzifier_.memberships(distances)
+            return scale_memberships(U, distances, self._shifts, self.fuzzifier_.m)[0]
 
     def _center_distances(self, X: Any) -> FloatArray:
         X = self._rows(X)

@@ -90,7 +90,8 @@ class Column(Registered, ABC):
     def varies(self, codes: FloatArray) -> bool:
         """Whether there are at least two different values."""
         known = codes[~np.isnan(codes)]
-        return len(known) > 0 and bool(np.ptp(known) > 1e-14 * np.abs(known).max())
+        # Halves, because the difference of the largest numbers is none.
+        return len(known) > 0 and bool(np.ptp(0.5 * known) > 0.5e-14 * np.abs(known).max())
 
     def with_blank(self) -> Self:
         """The column with one more level for blanks, if it has levels."""

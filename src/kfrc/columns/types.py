@@ -46,7 +46,8 @@ class Measured(Column):
 
     def standardize(self, codes: FloatArray) -> FloatArray:
         """Deviations from the mean, in standard deviations."""
-        return np.clip((codes - self.mean) / self.scale, -FARTHEST, FARTHEST)
+        with np.errstate(over="ignore"):  # infinitely far is clipped too
+            return np.clip((codes - self.mean) / self.scale, -FARTHEST, FARTHEST)
 
     def squares(self, x: FloatArray, y: FloatArray, bandwidth: float = 1.0) -> FloatArray:
         """((x − y) / θ)²."""

@@ -9,7 +9,7 @@ import numpy as np
 from kfrc._eigenpairs import extreme_eigenvalues
 from kfrc._numerics import double_center, is_large_table
 from kfrc._threads import threads_for
-from kfrc._validation import check_bandwidths, check_memberships, check_square
+from kfrc._validation import check_memberships, check_square
 from kfrc.bandwidth.search import is_linear_limit
 from kfrc.contributions import cluster_contributions
 from kfrc.dissimilarity import Dissimilarity
@@ -180,7 +180,7 @@ def _check_shapes(view: TableView, settings: Settings) -> None:
     if view.types is not None and settings.needs_numbers is not None:
         raise ValueError(settings.needs_numbers)
     if isinstance(tuning, Fixed | Paths) and tuning.bandwidths is not None:
-        check_bandwidths(tuning.bandwidths, view.n_columns)
+        view.given_in_deviations(tuning.bandwidths)
     if isinstance(n_clusters, Counting):
         if not isinstance(init, (str, Start)):
             check_memberships(init, "init", shape=(view.n_samples, None))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kfrc._validation import check_bandwidths
 from kfrc.columns import on_columns, values_of
 from kfrc.densities import joint_columns, working_rows
 from kfrc.dissimilarity import Dissimilarity
@@ -102,7 +101,7 @@ class Paths(Tuning):
     def _log_bandwidths(self, view: TableView) -> FloatArray:
         """Logarithms of the scales in standard deviations; infinite for columns that do not belong to the others."""
         if self.bandwidths is not None:
-            return np.log(check_bandwidths(self.bandwidths, view.n_columns)[view.columns] / view.scale)
+            return view.given_in_deviations(self.bandwidths)
         foremost = set_columns_aside(view.standardized, _NUMBERS, self.screen)
         seen = np.arange(len(view.scale)) if foremost is None else foremost.columns
         relevant = seen[self.screen.examine(on_columns(view.standardized, seen)).relevant]

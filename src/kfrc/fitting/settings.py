@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kfrc._validation import check_number, check_positive_int
+from kfrc._validation import check_flag, check_level, check_number, check_positive_int, check_positive_numbers
 from kfrc.bandwidth import Optimizer
+from kfrc.columns import MISSING
 from kfrc.criteria import Criterion
 from kfrc.fitting.paths import Paths
 from kfrc.fitting.tuning import Chosen, Fixed
@@ -188,6 +188,7 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
         raise ValueError(f'memberships must be "fuzzy" or "posterior", got {parameters["memberships"]!r}')
     if parameters["outliers"] not in OUTLIERS:
         raise ValueError(f'outliers must be "clip" or "keep", got {parameters["outliers"]!r}')
+    _check_reading(parameters)
     options = _search_options(parameters)
     max_rows = check_positive_int(parameters["selection_samples"], "selection_samples")
     largest = check_positive_int(parameters["max_clusters"], "max_clusters")
@@ -218,6 +219,18 @@ def resolve_settings(parameters: Mapping[str, Any], n_clusters: int | None) -> S
         clips_outliers=parameters["outliers"] == "clip",
         needs_scale=parameters["bandwidths"] is None,
     )
+
+
+def _check_reading(parameters: Mapping[str, Any]) -> None:
+    """Check how a table is to be read, also where there is none because a Gram matrix is given."""
+    missing, types = parameters["missing"], parameters["column_types"]
+    if not (isinstance(missing, str) and missing in MISSING):
+        raise ValueError(f'missing must be "partial", "level" or "error", got {missing!r}')
+    if types is not None and not isinstance(types, Mapping):
+        raise TypeError(f"column_types must map names of columns to types, got {types!r}")
+    check_flag(parameters["standardize"], "standardize")
+    if parameters["bandwidths"] is not None:
+        check_positive_numbers(parameters["bandwidths"], "bandwidths")
 
 
 def _paths(parameters: Mapping[str, Any], judge: Judge, screen: Screen, options: SearchOptions) -> Paths:
@@ -299,7 +312,7 @@ def _grid(parameters: Mapping[str, Any], autos: Mapping[str, tuple[Any, ...]]) -
         with_m = [t for fuzzifier in fuzzifiers for t in fuzziness_path(fuzzifier, autos["m"])]
     else:
         with_m = [resolve_fuzzifier(fuzzifier, m) for fuzzifier in fuzzifiers for m in values("m")]
-    levels = [None if level is None else check_number(level, "level", minimum=-math.inf) for level in values("level")]
+    levels = [None if level is None else check_level(level) for level in values("level")]
     return Grid(
         kernels=tuple(_kernel(name) for name in values("kernel")),
         criteria=tuple(Criterion.resolve(name) for name in values("criterion")),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._validation import find_varying_columns, refuse_constant
+from kfrc._validation import LARGEST_LEVEL, check_bandwidths, find_varying_columns, refuse_constant
 from kfrc.columns import Column, Rows, Schema, Table, on_columns, values_of
 from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.fitting.units import have_one_scale
@@ -25,7 +25,9 @@ from kfrc.outliers import (
     least_unit,
     mean_and_deviation,
 )
-from kfrc.typing import FloatArray, IntArray
+from kfrc.typing import ArrayLike, FloatArray, IntArray
+
+_LARGEST = np.finfo(np.float64).max
 
 _DECIDING_BITS = 20
 """Binary digits of a standard deviation that a choice sees."""
@@ -91,7 +93,10 @@ class KernelSpace:
 
     def bandwidths_in_user_units(self) -> FloatArray:
         """Bandwidths of all columns in the units of X, of shape (n_columns,); infinite for constant columns."""
-        return self._of_all_columns(self.bandwidths * self.scale)
+        with np.errstate(over="ignore"):
+            products = self.bandwidths * self.scale
+        # Infinite is what constant columns have.
+        return self._of_all_columns(np.where(np.isinf(self.bandwidths), np.inf, np.minimum(products, _LARGEST)))
 
     def spread(self, shares: FloatArray) -> FloatArray:
         """Shares (n_clusters, k) of the columns that are used among all columns, zero for the others."""
@@ -277,6 +282,27 @@ class TableView:
         """Log-bandwidths of the search in standard deviations."""
         return log_bandwidths - np.log(self.scale / self.unit)
 
+    def given_in_deviations(self, bandwidths: ArrayLike) -> FloatArray:
+        """Log-bandwidths in standard deviations, from what a user gives for all columns in their own units.
+
+        Raises
+        ------
+        ValueError
+            If they are no bandwidths, or so far from the deviations that squares in them are no numbers.
+        """
+        given = check_bandwidths(bandwidths, self.n_columns)[self.columns]
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            found: FloatArray = np.log(given / self.scale)
+        unusable = np.isfinite(given) & (np.abs(found) > LARGEST_LEVEL)
+        if unusable.any():
+            j = int(unusable.argmax())
+            raise ValueError(
+                f"a bandwidth of {given[j]:.3g} for column {self.columns[j]}, whose standard deviation is "
+                f"{self.scale[j]:.3g}: squared distances in such units leave the range of floating-point numbers. Use "
+                "bandwidths near the standard deviations, or divide X and the bandwidths so that they are"
+            )
+        return found
+
     def space(self, log_bandwidths: FloatArray) -> KernelSpace:
         """The rows as a kernel with these log-bandwidths (in standard deviations) sees them."""
         bandwidths = np.exp(log_bandwidths)
@@ -331,7 +357,8 @@ def _all_vary(values: FloatArray) -> bool:
 
 
 def _in_deviations(X: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    return np.clip((X - mean) / scale, -FARTHEST, FARTHEST)
+    with np.errstate(over="ignore"):  # infinitely far is clipped too
+        return np.clip((X - mean) / scale, -FARTHEST, FARTHEST)
 
 
 def _rounded(X: FloatArray, scale: FloatArray | float) -> FloatArray:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kfrc._threads import threads_for
-from kfrc._validation import check_bandwidths
 from kfrc.bandwidth import BandwidthResult, select_bandwidths
 from kfrc.columns import log_deviations, on_columns, values_of
 from kfrc.criteria import Criterion
@@ -122,8 +121,7 @@ class Fixed(Tuning):
         grid = self.grid
         search = None
         if self.bandwidths is not None:
-            given = check_bandwidths(self.bandwidths, view.n_columns)[view.columns]
-            log_bandwidths = np.log(given / view.scale)
+            log_bandwidths = view.given_in_deviations(self.bandwidths)
         elif self.searches:
             search = self._search(view, n_clusters, rng, progress)
             log_bandwidths = view.in_deviations(search.log_bandwidths)

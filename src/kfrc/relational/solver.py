@@ -327,7 +327,8 @@ def _centers_rest(before: _State, after: _State, tol: float) -> bool:
     known = np.isfinite(before.distances) & np.isfinite(after.distances)
     distances = after.distances[known]
     moved = np.abs(distances - before.distances[known])
-    return bool((moved <= CENTER_TOL * tol * np.maximum(distances, np.median(distances))).all())
+    # From one on a tol accepts everything; times a distance it may be no number.
+    return bool((moved <= CENTER_TOL * min(tol, 1.0) * np.maximum(distances, np.median(distances))).all())
 
 
 def evaluate_partition(dissimilarity: Dissimilarity, t: Fuzzifier, U: FloatArray) -> RelationalSolution:
