@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from kfrc._numerics import as_generator
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.relational import (
     Blocks,
+    Given,
+    KMeansPlusPlus,
     NearUniform,
     Random,
+    Spectral,
     Start,
     draw_memberships,
     resolve_start,
@@ -91,3 +95,72 @@ def test_solution_does_not_depend_on_whether_a_start_comes_as_a_name_or_an_objec
     if type(start)() == start:
         assert_array_equal(by_object.memberships, by_name.memberships)
     assert resolve_start(start, 60, 3) is start
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 0.5, 1.0, 1.0, 3.0])])
+def test_no_seed_coincides_with_another_while_there_are_samples_elsewhere(weights):
+    places = Dissimilarity.from_features(np.array([[0.0], [0.0], [5.0], [5.0], [5.0], [9.0]]), weights)
+    for seed in range(10):
+        U = KMeansPlusPlus().memberships(places, 3, np.random.default_rng(seed))
+        assert_array_equal(U @ U.T, np.array([0, 0, 1, 1, 1, 2])[:, None] == [0, 0, 1, 1, 1, 2])
+
+
+def test_samples_of_no_weight_are_no_seeds():
+    places = Dissimilarity.from_features(np.array([[0.0], [1.0], [50.0]]), np.array([1.0, 1.0, 0.0]))
+    for seed in range(10):
+        U = KMeansPlusPlus().memberships(places, 2, np.random.default_rng(seed))
+        assert U[0] @ U[1] == 0.0
+
+
+def test_far_samples_are_seeds_more_often_in_proportion_to_their_dissimilarity():
+    # From a first seed at 0 the second is at 3 with probability 9 / 10, else at 1.
+    places = Dissimilarity.from_features(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 1e-9, 1e-9]))
+    alone = [KMeansPlusPlus().memberships(places, 2, np.random.default_rng(seed)) for seed in range(300)]
+    assert np.mean([U[0] @ U[1] for U in alone]) == pytest.approx(0.9, abs=0.06)
+
+
+def test_places_that_all_coincide_still_have_seeds():
+    for weights in (None, np.array([1.0, 2.0, 3.0, 4.0])):
+        U = KMeansPlusPlus().memberships(Dissimilarity.from_features(np.zeros((4, 1)), weights), 2, as_generator(0))
+        assert_array_equal(U, [[1, 0]] * 4)
+
+
+def test_without_coordinates_the_spectral_start_takes_nearest_seeds():
+    # Three points at mutual distance 1 and a fourth almost at no distance from any of them: no such points exist.
+    R = np.ones((4, 4)) - np.eye(4)
+    R[3, :3] = R[:3, 3] = 0.01
+    here, there = (
+        start.memberships(Dissimilarity.from_matrix(R), 2, as_generator(3)) for start in (Spectral(), KMeansPlusPlus())
+    )
+    assert_array_equal(here, there)
+
+
+def test_the_last_block_of_rows_takes_the_rest():
+    U = Blocks().memberships(Dissimilarity.from_features(np.arange(8.0)[:, None]), 3, as_generator(0))
+    assert_array_equal(U.argmax(axis=1), [0, 0, 1, 1, 2, 2, 2, 2])
+    assert_allclose(np.sort(U, axis=1), [[0.05, 0.05, 0.9]] * 8)
+
+
+def test_only_the_run_that_began_from_given_memberships_keeps_their_numbers():
+    class Numbered(Start):
+        keeps_numbering = True
+
+        def memberships(self, dissimilarity, n_clusters, rng):
+            raise NotImplementedError
+
+    assert [Given(np.eye(2)).numbers_run(k) for k in range(3)] == [True, False, False]
+    assert [Numbered().numbers_run(k) for k in range(3)] == [True, True, True]
+    assert not any(Random().numbers_run(k) for k in range(3))
+
+
+def test_given_memberships_are_not_changed_by_the_run_that_starts_from_them(distances):
+    given = Given(np.full((60, 2), 0.5))
+    given.memberships(distances, 2, as_generator(0))[:] = 7.0
+    assert_array_equal(given.U, 0.5)
+
+
+def test_what_is_no_start_is_refused_with_the_names_of_starts():
+    with pytest.raises(TypeError, match=r"spectral.*shape \(4, 2\)"):
+        resolve_start(5, 4, 2)
+    with pytest.raises(ValueError, match="shape"):
+        resolve_start(Given(np.eye(2)), 4, 2)
