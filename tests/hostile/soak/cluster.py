@@ -37,6 +37,10 @@ _ALLOWED_DEATHS = 3
 """How often a part of a pass may lose its worker until the fit ends with one line, as Dask has it."""
 
 
+_LOCKS = ("global.lock", "purge.lock")
+"""Empty files of Dask's own, by which its processes agree on who clears up: one of each, however long they run."""
+
+
 class Cluster(Machines):
     """A scheduler and two workers that are started again by their nannies when they die."""
 
@@ -45,7 +49,7 @@ class Cluster(Machines):
         self.temporary = folder / "cluster-tmp"
         for each in (self.scratch, self.temporary):
             each.mkdir()
-        super().__init__(folder, Path(__file__).parents[1], TMPDIR=str(self.temporary))
+        super().__init__(folder, Path(__file__).parents[2], TMPDIR=str(self.temporary))
         self.address, self.scheduler, _ = self.cluster(0)
         self.nannies = [self._nanny() for _ in range(2)]
 
@@ -74,7 +78,8 @@ class Cluster(Machines):
                 each.wait(60)
         _, alive = psutil.wait_procs(processes, timeout=10)
         tally.check("end: no process of the cluster is left", not alive, str([command_of(each) for each in alive]))
-        left = sorted(path.name for path in self.temporary.rglob("*") if path.is_file())
+        files = (path.name for path in self.temporary.rglob("*") if path.is_file())
+        left = sorted(name for name in files if name not in _LOCKS)
         tally.check("end: no temporary file of a fit is left", not left, str(left[:5]))
 
 
@@ -96,20 +101,26 @@ def soak_cluster(folder, seconds, seed, tally, *, every=2.0):
     write_rows(rows)
     cluster = Cluster(folder)
     try:
-        end = time.monotonic() + seconds
         rng = seeded(seed, "killer of the cluster")
         killer = Killer(lambda: cluster.victims(rng), KILL_PAUSE, rng)
         client = cluster.start(
-            "-m", "soak.fits", cluster.address, str(rows), str(end), str(seed), stdout=subprocess.PIPE, text=True
+            "-m",
+            "hostile.soak.fits",
+            cluster.address,
+            str(rows),
+            str(seconds),
+            str(seed),
+            stdout=subprocess.PIPE,
+            text=True,
         )
         gauges = {
             "client of the cluster": Gauges(client.pid, every).start(),
             "scheduler of the cluster": Gauges(cluster.scheduler.pid, every).start(),
         }
         killer.start()
-        commands = threading.Thread(target=_commands, args=(cluster, rows, folder, end, tally, killer))
+        commands = threading.Thread(target=_commands, args=(cluster, rows, folder, seconds, tally, killer))
         commands.start()
-        lost = _read(client, end, tally, killer)
+        lost = _read(client, tally, killer)
         commands.join()
         killer.stop()
         for each in gauges.values():
@@ -125,7 +136,7 @@ def soak_cluster(folder, seconds, seed, tally, *, every=2.0):
     return gauges
 
 
-def _read(client, end, tally, killer):
+def _read(client, tally, killer):
     """Count what the client tells, line by line; whether it said nothing for so long that it is lost."""
     heard = [time.monotonic()]
     lost = threading.Event()
@@ -156,10 +167,11 @@ def _count(what, outcome, n_killed, tally):
         tally.check(what, outcome == "the same bits", f"{outcome}, {n_killed} killed meanwhile")
 
 
-def _commands(cluster, rows, folder, end, tally, killer):
+def _commands(cluster, rows, folder, seconds, tally, killer):
     """`kfrc fit` by the same cluster, one after the other, each into a new folder."""
     what, k = "cluster: kfrc fit --scheduler", 0
     alone = _memberships(cluster, rows, folder / "out-alone", [])
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         began, out = time.monotonic(), folder / f"out-{k}"
         k += 1

@@ -81,6 +81,8 @@ class Gauges:
         while not self._stop.wait(self._every):
             with suppress(psutil.Error):
                 numbers, zombies = self.now()
+                if not numbers["MB"]:  # it has ended
+                    return
                 for name, value in numbers.items():
                     self.series[name].append(value)
                 self.zombies.append(zombies)

@@ -14,13 +14,13 @@ import time
 import traceback
 from pathlib import Path
 
-HOSTILE = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(HOSTILE), str(HOSTILE.parent)]  # this package, and tests/processes.py
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[2])  # this package by its full name, and tests/processes.py
 
-from soak.app import soak_app  # noqa: E402
-from soak.cluster import soak_cluster  # noqa: E402
-from soak.gauges import quarters  # noqa: E402
-from soak.tally import Tally  # noqa: E402
+from hostile.soak.app import soak_app
+from hostile.soak.cluster import soak_cluster
+from hostile.soak.gauges import quarters
+from hostile.soak.tally import Tally
 
 PARTS = {"app": soak_app, "cluster": soak_cluster}
 
