@@ -22,6 +22,8 @@ _IQR_TO_SD = 1 / 1.349
 _ROUNDING = 1e-12
 """Relative error of a running sum of weights, which must not push an exact half past its row."""
 
+_LARGEST = float(np.finfo(np.float64).max)
+
 _OF_DATES = {"high": "late", "low": "early"}
 """What a day is called that is more, or less, than others."""
 
@@ -144,7 +146,9 @@ def cluster_profiles(
         unit = _weighted_scale(X, s, overall)
     mass = belonging if weights is None else belonging * weights[:, None]
     medians = weighted_medians(X, mass)
-    differences = np.where(unit > 0, (medians - overall) / np.where(unit > 0, unit, 1.0), 0.0)
+    with np.errstate(over="ignore"):  # a single far value beside others that hardly differ
+        differences = np.where(unit > 0, (medians - overall) / np.where(unit > 0, unit, 1.0), 0.0)
+    differences = np.clip(differences, -_LARGEST, _LARGEST)
     separations = np.array([rank_separation(X[:, j], belonging, weights) for j in range(X.shape[1])]).T
     return Profiles(tuple(names), overall, unit, medians, differences, tuple(columns), separations)
 
@@ -208,8 +212,15 @@ def weighted_quantiles(x: FloatArray, weights: FloatArray, shares: Sequence[floa
     for k, share in enumerate(shares):
         first = (below >= share * totals * (1.0 - _ROUNDING)).argmax(axis=0)
         after = (below > share * totals * (1.0 + _ROUNDING)).argmax(axis=0)
-        found[:, k] = np.where(totals > 0, 0.5 * (x[order[first]] + x[order[after]]), np.nan)
+        found[:, k] = np.where(totals > 0, _middle(x[order[first]], x[order[after]]), np.nan)
     return found
+
+
+def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
+    """The mean of two values, also where their sum is too large."""
+    with np.errstate(over="ignore"):
+        total = low + high
+    return np.where(np.isfinite(total), 0.5 * total, 0.5 * low + 0.5 * high)
 
 
 def robust_scale(X: FloatArray) -> FloatArray:

@@ -72,7 +72,8 @@ def distances_to_typical(
     weight = shares / max(float(shares.sum()), 1e-300)
     distances = np.empty((len(values), len(typical)))
     for i, center in enumerate(typical):
-        steps = np.minimum(np.abs(values - center) / scale, _FAR)
+        with np.errstate(over="ignore"):
+            steps = np.minimum(np.abs(values - center) / scale, _FAR)
         steps[:, levels] = _MISMATCH * (values[:, levels] != center[levels])
         # What is not known counts as a difference of one standard deviation: incomplete rows are less typical.
         steps = np.where(np.isnan(values) | np.isnan(center), 1.0, steps)

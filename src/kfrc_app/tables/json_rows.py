@@ -71,7 +71,12 @@ def parse_json(content: bytes, marks: Marks | None = None) -> CellColumns:
         raise DataError(f"the JSON file has objects within objects without end: a table is {_SHAPES}") from None
     if not found or not next(iter(found.values())):
         raise DataError("the JSON file holds no rows")
-    return collect_cells(found, marks=marks or Marks(), truths=TRUTHS)
+    try:
+        "".join(found).encode()
+        return collect_cells(found, marks=marks or Marks(), truths=TRUTHS)
+    except UnicodeEncodeError as error:
+        half = error.object[error.start].encode("ascii", "backslashreplace").decode()
+        raise DataError(f"the JSON file holds half a character, {half}: write it again with whole ones") from None
 
 
 def _read(text: str) -> Any:

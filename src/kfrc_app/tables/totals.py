@@ -110,13 +110,18 @@ class _Sums:
                 values[k, j] = 0 if number is None else number
         self.values, self.plain = values, plain[:, None]
         used = self.plain & self.known
-        parts = (values * used, used, wrong & self.plain, used & (values != 0))
-        self._sums, self._counts, self._wrong, self._nonzero = (
-            np.concatenate([np.zeros((1, width)), np.cumsum(part, axis=0, dtype=float)]) for part in parts
-        )
+        parts = (np.where(used, values, 0.0), used, wrong & self.plain, used & (values != 0))
+        with _beyond_all_sums():
+            self._sums, self._counts, self._wrong, self._nonzero = (
+                np.concatenate([np.zeros((1, width)), np.cumsum(part, axis=0, dtype=float)]) for part in parts
+            )
 
     def check(self, k: int, start: int, end: int, *, tolerance: float, means: bool) -> tuple[Any, Any]:
         """In which columns the others are numbers as the total is, and in which of these it sums them up."""
+        with _beyond_all_sums():
+            return self._checked(k, start, end, tolerance=tolerance, means=means)
+
+    def _checked(self, k: int, start: int, end: int, *, tolerance: float, means: bool) -> tuple[Any, Any]:
         total, count, wrong, nonzero = (
             part[end] - part[start] for part in (self._sums, self._counts, self._wrong, self._nonzero)
         )
@@ -126,8 +131,13 @@ class _Sums:
             used = np.where(self.plain & self.known, self.values, np.nan)[start:end]
             constant = np.nanmax(used, axis=0, initial=-np.inf) <= np.nanmin(used, axis=0, initial=np.inf)
             goals.append(np.where(constant, np.nan, total / np.maximum(count, 1)))
-        close = [np.abs(self.values[k] - goal) <= tolerance * np.abs(goal) for goal in goals]
+        close = [np.isfinite(goal) & (np.abs(self.values[k] - goal) <= tolerance * np.abs(goal)) for goal in goals]
         return tried, tried & (nonzero > 0) & np.any(close, axis=0)
+
+
+def _beyond_all_sums() -> np.errstate:
+    """Numbers whose sum is too large for a float: none is their total, and nobody needs to be warned."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 def _share(
