@@ -236,7 +236,13 @@ def as_generator(random_state: RandomStateLike) -> np.random.Generator:
     """One ``Generator`` from whatever a public ``random_state`` accepts; the global generator is never reseeded."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**31 - 1, size=4))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "random_state must be None, an integer that is not negative, a Generator or a RandomState, "
+            f"got {random_state!r}"
+        ) from None
 
 
 _ALWAYS_AVAILABLE = 1 << 16

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import joblib
 import numpy as np
 
 from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
@@ -21,6 +22,9 @@ _LARGEST_VALUE = 1e300
 
 _LARGEST_OFFSET = 1e150
 """Squares of the rounding of means of values beyond this may overflow, if the values are all the same."""
+
+_ALWAYS_PROCESSES = 8
+"""Processes that may be started where there are fewer processors."""
 
 LARGEST_TOTAL = 1e20
 """No table has more rows than this, and sums of squares times it are still numbers."""
@@ -52,6 +56,18 @@ def check_clusters_for_fit(n_clusters: Any, n_samples: int) -> int:
             stacklevel=5,
         )
     return n_clusters
+
+
+def check_n_jobs(n_jobs: Any) -> int | None:
+    """How many processes work: as joblib counts them, but no more than there are processors, or eight.
+
+    A process is started for each, whether there is work for it or not.
+    """
+    if n_jobs is None:
+        return None
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or an integer other than 0 (-1: all processors), got {n_jobs!r}")
+    return int(max(min(n_jobs, max(_ALWAYS_PROCESSES, joblib.effective_n_jobs(-1))), -(2**31)))
 
 
 def check_positive_int(value: Any, name: str) -> int:

@@ -20,7 +20,7 @@ from kfrc._callbacks import set_callbacks
 from kfrc._eigenpairs import largest_pairs
 from kfrc._numerics import EIGENVALUE_FLOOR, as_generator, double_center, symmetrize
 from kfrc._threads import limiting_threads
-from kfrc._validation import as_array, check_data, check_positive_int, check_sample_weight
+from kfrc._validation import as_array, check_data, check_n_jobs, check_positive_int, check_sample_weight
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.columns import Table, library_of, raw_columns, table_of
 from kfrc.existence import test_existence as one_group_test
@@ -164,7 +164,7 @@ def assess(
     data, is_table = rows_of(X)
     n_samples = _num_samples(data)
     weights = check_sample_weight(sample_weight, n_samples)
-    n_refits = check_positive_int(n_refits, "n_refits")
+    n_refits, n_jobs = check_positive_int(n_refits, "n_refits"), check_n_jobs(n_jobs)
     limit = n_samples if max_rows is None else min(n_samples, check_positive_int(max_rows, "max_rows"))
     if limit < 2:
         raise ValueError("max_rows must be at least 2")

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._threads import limiting_threads
-from kfrc._validation import check_n_clusters, check_number, check_positive_int
+from kfrc._validation import check_n_clusters, check_n_jobs, check_number, check_positive_int
 from kfrc.bandwidth.exploration import Exploration, SearchSpace, run_stage1, search_space
 from kfrc.bandwidth.optimizers.base import Ascent, Optimizer
 from kfrc.bandwidth.result import BandwidthResult, SearchRun
@@ -143,7 +143,7 @@ def select_bandwidths(
         space = refined = exploration.space
         if np.shape(X) != space.X.shape:
             raise ValueError(f"X has shape {np.shape(X)}, but the exploration was made on {space.X.shape}")
-    n_clusters = check_n_clusters(n_clusters, len(space.X))
+    n_clusters, n_jobs = check_n_clusters(n_clusters, len(space.X)), check_n_jobs(n_jobs)
     subset = None if exploration is not None else _search_subset(space, search_samples, rng)
     visible = space if subset is None else space.restricted(subset, approximation, rank)
     explored = run_stage1(visible, n_jobs) if exploration is None else exploration

@@ -19,6 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from kfrc import activity
 from kfrc._threads import one_thread
+from kfrc._validation import check_n_jobs
 from kfrc.blocks.chunks import BlockChunks
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, Summary, tree_sum
 from kfrc.blocks.placement import Placement
@@ -248,16 +249,20 @@ class ClusterEngine(Engine):
         return max(sum(self.client.nthreads().values()), 1)
 
     def _results(self, task: Callable[[Reader, range], Any], reader: Reader, doing: str) -> Iterator[Any]:
+        distributed = import_module("distributed")
         tasks, told = reader.partition.tasks, _PassTold(doing, reader)
         futures = [self._submitted(task, reader, blocks) for blocks in tasks]
         try:
             for k, blocks in enumerate(tasks):
-                for _ in range(_SENDINGS):
+                for sending in range(_SENDINGS):
                     self._wait_for(futures[k], told, k)
-                    if not (futures[k].cancelled() and self._placement.are_lost(*_rows_of(reader, blocks))):
+                    try:
+                        result = _result(futures[k])
                         break
-                    futures[k] = self._submitted(task, reader, blocks)
-                result = _result(futures[k])
+                    except distributed.CancelledError as error:  # at any time until the result is here
+                        if sending == _SENDINGS - 1 or not self._placement.are_lost(*_rows_of(reader, blocks)):
+                            raise _lost(self.client) from error
+                        futures[k] = self._submitted(task, reader, blocks)
                 futures[k].release()
                 yield result
         finally:
@@ -312,8 +317,6 @@ def _result(future: Any) -> Any:
         return future.result()
     except distributed.KilledWorker as error:
         raise WorkerError(_DIED) from error
-    except distributed.CancelledError as error:
-        raise _lost(future.client) from error
 
 
 def _lost(client: Any) -> WorkerError:
@@ -349,7 +352,7 @@ def engine_for(client: Any = None, memory: str | float | None = None, n_jobs: in
     """
     n_bytes = parse_memory(memory)
     if client is None:
-        return LocalEngine(n_jobs, n_bytes)
+        return LocalEngine(check_n_jobs(n_jobs), n_bytes)
     if not hasattr(client, "submit") or not hasattr(client, "nthreads"):
         raise TypeError(f"client must be a distributed.Client, got {client!r}")
     return ClusterEngine(client, n_bytes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from kfrc.columns import MISSING, Schema, library_of, raw_columns, titles_of
+from kfrc.columns import MISSING, Schema, library_of, raw_columns, refuse_repeated_titles, titles_of
 from kfrc.typing import FloatArray
 
 
@@ -53,8 +52,7 @@ def read_rows(estimator: Any, X: Any, types: Mapping[Any, Any] | None, missing: 
         raise ValueError(f'missing must be "partial", "level" or "error", got {missing!r}')
     if types is not None and not isinstance(types, Mapping):
         raise TypeError(f"column_types must map names of columns to types, got {types!r}")
-    if library_of(X) is not None:
-        refuse_repeated(titles_of(X))
+    refuse_repeated_titles(X)
     if types or _has_other_types(X):
         note_columns(estimator, X, reset=True)
         if len(X) < 2:
@@ -83,15 +81,6 @@ def read_new_rows(estimator: Any, X: Any, schema: Schema | None, missing: str) -
     if complaint is not None:
         raise ValueError(f'{complaint}. The model was made with missing="error"')
     return codes
-
-
-def refuse_repeated(titles: list[Any]) -> None:
-    """Stop if columns cannot be told apart."""
-    repeated = [title for title, count in Counter(titles).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"names of columns must differ, but {repeated[0]!r} appears more than once: rename one of them"
-        )
 
 
 def numeric_schema(estimator: Any, values: FloatArray, missing: str = "partial") -> Schema:

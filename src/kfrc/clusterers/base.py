@@ -30,6 +30,7 @@ from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, times
 from kfrc.clusterers._sources import PredictChunk
+from kfrc.columns import refuse_repeated_titles
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -219,6 +220,7 @@ class FuzzyClusterer(
                 f"{type(self).__name__} needs all rows in memory here: KFRC, FCM, and FRC with metric='sqeuclidean' "
                 "take sources of rows that need not fit"
             )
+        refuse_repeated_titles(X)
         if allow_nan and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         try:

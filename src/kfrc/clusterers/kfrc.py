@@ -530,6 +530,7 @@ class KFRC(FuzzyClusterer):
         self._store(result.solution, result.fuzzifier, rows, lambda absent: self._placed(reading.values[absent]))
         if schema is not None and not result.returns_posterior:
             self._even_where_blank(self.memberships_, reading.values)
+            self.labels_ = self.memberships_.argmax(axis=1)
         self._store_findings(result, reading.column_types(self))
         self.posterior_memberships_ = None
         if posterior is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import fractions
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +62,17 @@ def library_of(X: Any) -> str | None:
 def titles_of(X: Any) -> list[Any]:
     """Names of the columns of a table."""
     return list(X.column_names if library_of(X) == "pyarrow" else X.columns)
+
+
+def refuse_repeated_titles(X: Any) -> None:
+    """Stop if columns of a table cannot be told apart."""
+    if library_of(X) is None:
+        return
+    repeated = [title for title, count in Counter(titles_of(X)).items() if count > 1]
+    if repeated:
+        raise ValueError(
+            f"names of columns must differ, but {repeated[0]!r} appears more than once: rename one of them"
+        )
 
 
 def raw_columns(X: Any) -> Iterator[RawColumn]:

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from kfrc import activity
 from kfrc._numerics import as_generator
 from kfrc._threads import limiting_threads
-from kfrc._validation import check_data, check_positive_int
+from kfrc._validation import check_data, check_n_jobs, check_positive_int
 from kfrc.columns import Rows, Table, thinned_rows
 from kfrc.existence.one_group import OneGroup
 from kfrc.existence.statistic import grouping
@@ -113,7 +113,7 @@ def test_existence(
     >>> test_existence(X, n_draws=19, random_state=0).p_value
     0.05
     """
-    n_draws = check_positive_int(n_draws, "n_draws")
+    n_draws, n_jobs = check_positive_int(n_draws, "n_draws"), check_n_jobs(n_jobs)
     rng = as_generator(random_state)
     if isinstance(X, Table):
         rows = replace(X[thinned_rows(X, _MAX_ROWS)], weights=None)

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kfrc._validation import check_flag, check_level, check_number, check_positive_int, check_positive_numbers
+from kfrc._validation import (
+    check_flag,
+    check_level,
+    check_n_jobs,
+    check_number,
+    check_positive_int,
+    check_positive_numbers,
+)
 from kfrc.bandwidth import Optimizer
 from kfrc.columns import MISSING
 from kfrc.criteria import Criterion
@@ -281,7 +288,7 @@ def _search_options(parameters: Mapping[str, Any]) -> SearchOptions:
         search_samples=search_samples
         if search_samples is None or is_auto(search_samples)
         else check_positive_int(search_samples, "search_samples"),
-        n_jobs=parameters["n_jobs"],
+        n_jobs=check_n_jobs(parameters["n_jobs"]),
     )
 
 
