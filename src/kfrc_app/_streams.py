@@ -14,14 +14,14 @@ def open_closed_streams() -> None:
 
     What reads from such a stream finds it empty, and what is written to it is lost, as whoever closed it wants.
     """
-    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
-        if getattr(sys, name) is not None:
-            continue
+    for number in range(3):  # all of them before the next file is opened
         try:
             os.fstat(number)
         except OSError:
             _point_at_nothing(number)
-        setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
 def flush_output() -> OSError | None:

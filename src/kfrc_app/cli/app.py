@@ -15,13 +15,29 @@ from kfrc_app.cli.console import say
 _PAUSE = 1.0  # seconds between two looks whether the server is still there
 
 
+def _address_given(value: str) -> str:
+    """An address as it was typed; an empty one would mean every network of this computer."""
+    try:
+        found = value.encode("idna")
+    except UnicodeError:
+        found = b""
+    if not found or "\0" in value:
+        raise typer.BadParameter(f"{value[:40]!r} is no address; 127.0.0.1 is this computer")
+    return value
+
+
 def app(
     port: Annotated[
         int, typer.Option(help="Port of the page; 0: any that is free.", min=0, max=65535, metavar="NUMBER")
     ] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     host: Annotated[
-        str, typer.Option(help="Where to listen; any other than this computer lets others in.", metavar="ADDRESS")
+        str,
+        typer.Option(
+            help="Where to listen; any other than this computer lets others in.",
+            callback=_address_given,
+            metavar="ADDRESS",
+        ),
     ] = "127.0.0.1",
 ) -> None:
     """Open a page to drop a spreadsheet on: a report, Excel.

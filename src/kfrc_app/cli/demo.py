@@ -40,9 +40,7 @@ class DemoName(StrEnum):
 def demo(
     context: typer.Context,
     name: Annotated[DemoName, typer.Argument(help="Made-up members of a gym, or 178 wines.")] = DemoName.GYM,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.", metavar="FOLDER")] = Path(
-        "kfrc-demo"
-    ),
+    out: options.OutFolder = Path("kfrc-demo"),
     refits: options.Refits = N_REFITS,
     force: options.Force = False,
 ) -> None:

@@ -37,7 +37,7 @@ def fit(
     context: typer.Context,
     data: options.DataOrFiles,
     clusters: options.ClustersOrAuto,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.", metavar="FOLDER")],
+    out: options.OutFolder,
     kernel: options.KernelName = "sum",
     fuzzifier: options.FuzzifierName = "complementary_root",
     m: options.Fuzziness = options.AUTO,

@@ -5,7 +5,7 @@ Help and wrong usage need no numerical library: it is imported inside the functi
 
 from __future__ import annotations
 
-import shlex
+import math
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from importlib import import_module
@@ -18,6 +18,11 @@ from kfrc_app._missing_values import Missing
 from kfrc_app.cli.console import say_problem
 from kfrc_app.cli.names import CRITERIA, FUZZIFIERS, KERNELS, MEMBERSHIPS, OPTIMIZERS, OUTLIERS
 from kfrc_app.cli.names import N_REFITS as N_REFITS
+from kfrc_app.cli.paths import as_path as as_path
+from kfrc_app.cli.paths import name_given as name_given
+from kfrc_app.cli.paths import path_given as path_given
+from kfrc_app.cli.typed import command_line as command_line
+from kfrc_app.cli.typed import typed as typed
 
 if TYPE_CHECKING:
     from kfrc_app.tables import Marks, Wish
@@ -32,6 +37,9 @@ USAGE = 2
 MIN_CLUSTERS = 2
 MAX_CLUSTERS_OF_RANGE = 100
 """A slip of the finger in a range should not run for days."""
+
+MAX_REPEATS = 10_000
+"""Starts, or refits: nothing is gained by more, and they would take days."""
 
 MAX_SEARCHED_COLUMNS = 500
 """Columns whose bandwidths are all searched at once: with more, that takes hours rather than minutes."""
@@ -97,14 +105,20 @@ Memberships = Annotated[
     MembershipKind, typer.Option(help="Of the fuzzy objective, or the probabilities of the judge of the choice.")
 ]
 FILE_KINDS = "CSV or other text, Excel, OpenDocument, JSON or Parquet, also in a gz or zip file"
-Data = Annotated[str, typer.Argument(help=f"Table: {FILE_KINDS}; - for standard input.", metavar="DATA")]
+Data = Annotated[
+    str, typer.Argument(help=f"Table: {FILE_KINDS}; - for standard input.", callback=name_given, metavar="DATA")
+]
 DataOrFiles = Annotated[
     str,
     typer.Argument(
         help=f"Table: {FILE_KINDS}; - for standard input. A folder, or a pattern in quotes such as 'data/*.parquet', "
         "is passed over in pieces.",
+        callback=name_given,
         metavar="DATA",
     ),
+]
+OutFolder = Annotated[
+    Path, typer.Option("--out", "-o", help="Folder for the results.", parser=path_given, metavar="FOLDER")
 ]
 Memory = Annotated[
     str | None,
@@ -143,7 +157,12 @@ Dissimilarity = Annotated[bool, typer.Option("--dissimilarity", help="DATA is a 
 ClustersOrAuto = Annotated[
     str, typer.Option("--clusters", "-c", help="Number of clusters, or auto.", metavar="NUMBER|auto")
 ]
-MaxClusters = Annotated[int, typer.Option(help="Largest number that -c auto tries.", min=2, metavar="NUMBER")]
+MaxClusters = Annotated[
+    int,
+    typer.Option(
+        help="Largest number that -c auto tries.", min=MIN_CLUSTERS, max=MAX_CLUSTERS_OF_RANGE, metavar="NUMBER"
+    ),
+]
 Columns = Annotated[
     list[str] | None, typer.Option(help="Cluster by these columns only: names, separated by commas.", metavar="NAMES")
 ]
@@ -198,9 +217,15 @@ Fuzziness = Annotated[
 Anisotropy = Annotated[
     str, typer.Option(help="Largest ratio of two bandwidths: a number, inf, or auto.", metavar="NUMBER|auto")
 ]
-Starts = Annotated[int, typer.Option(help="Starts of the search.", min=1, metavar="NUMBER")]
+Starts = Annotated[int, typer.Option(help="Starts of the search.", min=1, max=MAX_REPEATS, metavar="NUMBER")]
 Refits = Annotated[
-    int, typer.Option(help="Refits on parts of the rows, to see what is found again; 0: none.", min=0, metavar="NUMBER")
+    int,
+    typer.Option(
+        help="Refits on parts of the rows, to see what is found again; 0: none.",
+        min=0,
+        max=MAX_REPEATS,
+        metavar="NUMBER",
+    ),
 ]
 Level = Annotated[
     str,
@@ -231,13 +256,16 @@ def parse_cluster_range(value: str) -> list[int]:
         first, dash, last = part.strip().partition("-")
         try:
             low = int(first)
-            numbers |= set(range(low, int(last) + 1)) if dash else {low}
+            high = int(last) if dash else low
         except ValueError:
             raise typer.BadParameter(f"{value!r} is neither like 2-8 nor like 2,3,5", param_hint="'-c'") from None
-    if not numbers or min(numbers) < MIN_CLUSTERS:
-        raise typer.BadParameter(f"{value!r}: at least {MIN_CLUSTERS} clusters", param_hint="'-c'")
-    if max(numbers) > MAX_CLUSTERS_OF_RANGE:
-        raise typer.BadParameter(f"{value!r}: at most {MAX_CLUSTERS_OF_RANGE} clusters", param_hint="'-c'")
+        if high < low:
+            raise typer.BadParameter(f"{value!r}: {high} is less than {low}", param_hint="'-c'")
+        if low < MIN_CLUSTERS:
+            raise typer.BadParameter(f"{value!r}: at least {MIN_CLUSTERS} clusters", param_hint="'-c'")
+        if high > MAX_CLUSTERS_OF_RANGE:  # before they are listed, which takes memory
+            raise typer.BadParameter(f"{value!r}: at most {MAX_CLUSTERS_OF_RANGE} clusters", param_hint="'-c'")
+        numbers |= set(range(low, high + 1))
     return sorted(numbers)
 
 
@@ -330,46 +358,10 @@ def _number_or_auto(value: str, flag: str, *others: str) -> float | str:
     if value == AUTO:
         return value
     try:
-        return float(value)
+        number = float(value)
     except ValueError:
+        number = math.nan
+    if math.isnan(number):
         allowed = " nor ".join(repr(word) for word in (AUTO, *others))
-        raise typer.BadParameter(f"{value!r} is neither a number nor {allowed}", param_hint=f"'{flag}'") from None
-
-
-def typed(context: typer.Context, name: str) -> bool:
-    """Whether a parameter was given rather than left at its default."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
-
-
-def command_line(context: typer.Context, *, verb: str | None = None, only: frozenset[str] | None = None) -> str:
-    """The command as it was typed, from its parsed parameters.
-
-    Parameters
-    ----------
-    context : typer.Context
-    verb : str, optional
-        Another verb instead.
-    only : frozenset of str, optional
-        Parameters to keep.
-    """
-    words = ["kfrc", verb or str(context.info_name)]
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        if not typed(context, name) or (only is not None and name not in only):
-            continue
-        value = context.params[name]
-        flag = min(parameter.opts, key=len)
-        if parameter.param_type_name == "argument":
-            words.append(str(value))
-        elif isinstance(value, bool):
-            words.append(flag if value else parameter.secondary_opts[0])
-        else:
-            for item in value if isinstance(value, (list, tuple)) else [value]:
-                words.extend([flag, str(item)])
-    return shlex.join(words)
-
-
-def as_path(value: str | Path) -> Path:
-    """A path with the user's home folder filled in."""
-    return Path(value).expanduser()
+        raise typer.BadParameter(f"{value!r} is neither a number nor {allowed}", param_hint=f"'{flag}'")
+    return number

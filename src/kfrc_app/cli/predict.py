@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 def predict(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(help="The model.skops that `kfrc fit` wrote.", metavar="MODEL")],
+    model: Annotated[
+        str, typer.Argument(help="The model.skops that `kfrc fit` wrote.", callback=options.name_given, metavar="MODEL")
+    ],
     data: Annotated[
         str,
         typer.Argument(
             help="New rows with the columns of the fit, in any order; a folder, or a pattern in quotes such as "
             "'new/*.parquet', is passed over in pieces.",
+            callback=options.name_given,
             metavar="NEW",
         ),
     ],
@@ -35,6 +38,7 @@ def predict(
             "--out",
             "-o",
             help="CSV file, standard output without it; of a table in pieces a folder of Parquet files.",
+            parser=options.path_given,
             metavar="FILE",
         ),
     ] = None,

@@ -30,6 +30,11 @@ app = typer.Typer(
     help="Run the paper's studies; make their tables and figures.",
 )
 
+_MAX_JOBS = 4096
+_MAX_SEEDS = 10_000
+_MAX_SEED_LETTERS = 40
+"""More of them are a slip of the finger, which would fill the memory."""
+
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Output folder of a run.", show_default=False)]
 
 
@@ -39,7 +44,8 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder for the results; a run into it again resumes.", show_default=False)],
     preset: Annotated[str, typer.Option(help="smoke (minutes), seed (one seed), or full (the paper).")] = "smoke",
     n_jobs: Annotated[
-        int | None, typer.Option(min=-1, help="Processes on this machine; -1 for one per core.", show_default="1")
+        int | None,
+        typer.Option(min=-1, max=_MAX_JOBS, help="Processes on this machine; -1 for one per core.", show_default="1"),
     ] = None,
     scheduler: Annotated[
         str | None,
@@ -298,8 +304,11 @@ def _seeds(text: str | None) -> list[int] | None:
     if text is None:
         return None
     first, _, last = text.partition("-")
-    if not (first.isdigit() and (last.isdigit() or not last)) or int(first) > int(last or first):
-        _stop(f"--seeds must be a number or a range such as 1-3, got {text!r}", code=2)
+    written = first.isdecimal() and (last.isdecimal() or not last) and len(text) <= _MAX_SEED_LETTERS
+    if not written or int(first) > int(last or first):
+        _stop(f"--seeds must be a number or a range such as 1-3, got {text[:_MAX_SEED_LETTERS]!r}", code=2)
+    if int(last or first) - int(first) >= _MAX_SEEDS:
+        _stop(f"--seeds: at most {_MAX_SEEDS} of them, got {text!r}", code=2)
     return list(range(int(first), int(last or first) + 1))
 
 
