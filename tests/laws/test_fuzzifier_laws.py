@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from bisection import bisected_inverse_derivative, bisected_memberships
-from kfrc.fuzzifiers import ComplementaryRoot, Fuzzifier, Power, resolve_fuzzifier
+from kfrc.fuzzifiers import ComplementaryRoot, Fuzzifier, Interval, Power, Quadratic, resolve_fuzzifier
 from strategies import FUZZIFIERS, Blend, PlainPower, build_fuzzifier, distance_rows, fuzzifiers
 
 ALGEBRA = 1e-10
@@ -340,3 +340,18 @@ def test_an_instance_keeps_its_m_unless_another_is_given():
     assert resolve_fuzzifier(Power(3.0), 4.0) == Power(4.0)
     assert resolve_fuzzifier("power", None) == Power()
     assert resolve_fuzzifier("power", 4.0) == Power(4.0)
+
+
+def test_slopes_above_one_are_those_at_one():
+    t, above = ComplementaryRoot(2.0), np.nextafter(np.ones(1), 2)
+    assert_array_equal(t.derivative(above), np.inf)
+    assert_array_equal(t.second_derivative(above), np.inf)
+
+
+def test_a_range_that_ends_before_the_largest_m_has_the_threshold_of_its_limit():
+    class Open(Quadratic):
+        m_range = Interval(0, 1)
+
+    t = Open(0.5)
+    assert t.threshold(3) == pytest.approx(Quadratic().threshold(3), rel=0.05)
+    assert t.critical_m(3, 0.1) == pytest.approx(Quadratic().critical_m(3, 0.1))

@@ -271,3 +271,32 @@ def test_an_empty_cluster_has_a_size_with_a_logarithm():
     rule = SizedEntropy(1.0).adapted(U, np.column_stack([np.ones(4), np.full(4, np.inf)]))
     assert_allclose(np.exp(rule.log_sizes), [1.0, 1e-6 / 4], rtol=1e-5)
     assert rule.scales == (1.0, 1.0)
+
+
+def test_memberships_themselves_are_the_weights():
+    U = np.array([[0.2, 0.8]])
+    assert KNOWN_SIZES.value(U) is U
+    assert_allclose(KNOWN_SIZES.derivative(U), 1.0)
+    assert_allclose(KNOWN_SIZES.second_derivative(U), 0.0)
+
+
+@both_scales
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_critical_temperature_does_not_depend_on_how_its_eigenvalue_is_found(own_scales, weighted, monkeypatch):
+    rng = np.random.default_rng(7)
+    X, s = rng.standard_normal((40, 3)) * [2.0, 1.0, 0.5], rng.uniform(0.5, 2.0, 40) if weighted else None
+    rows, U = Dissimilarity.from_features(X, s), random_memberships(rng, 40, 2)
+    whole = sized_rule(rows, U, 1.0, own_scales).gain
+    monkeypatch.setattr("kfrc.relational.sizes._FULL_MAX_SAMPLES", 10)
+    assert sized_rule(rows, U, 1.0, own_scales).gain == pytest.approx(whole, rel=1e-7)
+
+
+def test_the_critical_temperature_of_a_common_scale_is_the_variance_of_the_first_component_per_scale():
+    X = np.random.default_rng(8).standard_normal((40, 3)) * [2.0, 1.0, 0.5]
+    U = np.full((40, 2), 0.5)
+    rows = Dissimilarity.from_features(X)
+    rule = sized_rule(rows, U)
+    leading = spectrum_of(rows.gram, 1).eigenvalues[0]
+    variances = np.linalg.eigvalsh(np.cov(X.T, bias=True))
+    assert rule.critical_m(2, leading) == pytest.approx(variances[-1] / (variances.sum() / rule.dimension))
+    assert rule.dimension == pytest.approx(variances.sum() ** 2 / np.square(variances).sum())

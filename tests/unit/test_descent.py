@@ -188,3 +188,24 @@ def test_guesses_outside_the_simplex_are_cut_off_and_rows_without_anything_left_
     assert_allclose(on_simplex(np.array([[-0.5, 1.5], [0.5, 1.0]])), [[0.0, 1.0], [1 / 3, 2 / 3]])
     assert on_simplex(np.array([[0.2, 0.8], [-1.0, -0.5]])) is None
     assert on_simplex(np.array([[0.2, 0.8], [-1.0, 0.0]])) is None
+
+
+def test_a_guess_that_raises_the_objective_is_not_taken_and_what_it_was_made_of_is_forgotten(line, monkeypatch):
+    events = []
+
+    class Bad:
+        def __init__(self, memory):
+            events.append(memory)
+
+        def guess(self, here, image):
+            events.append("guess")
+            return np.full_like(image, 0.5)
+
+        def forget(self):
+            events.append("forget")
+
+    U = one_hot(0, 0, 0, 1, n_clusters=2)
+    plain = descend(line, T, U, 4, 0.0)
+    monkeypatch.setattr("kfrc.relational.solver.Anderson", Bad)
+    assert_array_equal(descend(line, T, U, 4, 0.0, memory=3).memberships, plain.memberships)
+    assert events == [3, *["guess", "forget"] * 3]  # the last step is a plain one
