@@ -296,3 +296,28 @@ def test_every_way_to_the_eigenpairs_of_a_matrix_leads_to_the_same(weighted, war
     by_products = spectrum_of(gram, 4, warm_start=formed if warm else None)
     assert_allclose(by_products.eigenvalues, formed.eigenvalues, rtol=1e-9)
     assert_allclose(np.abs(np.sum(by_products.eigenvectors * formed.eigenvectors, axis=0)), 1.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_adjoint_is_the_derivative_of_eigenvalues_in_every_entry_of_the_matrix(weighted):
+    rng = np.random.default_rng(6)
+    Y = rng.standard_normal((12, 4))
+    s = rng.uniform(0.3, 3.0, 12) if weighted else None
+    K, weights = Y @ Y.T, np.array([0.7, -1.1])
+    change = rng.standard_normal((12, 12))
+    change = change + change.T
+    adjoint = spectrum_of(DenseGram(K, weights=s), 2).adjoint(weights)
+    G = adjoint.rows(slice(0, 12)) + np.diag(adjoint.diagonal)
+
+    def value(step):
+        return weights @ spectrum_of(DenseGram(K + step * change, weights=s), 2).eigenvalues
+
+    slope = (value(1e-5) - value(-1e-5)) / 2e-5
+    assert np.sum(G * change) == pytest.approx(slope, rel=1e-6)
+
+
+def test_two_eigenvalues_without_gradients_unless_asked_for(iris):
+    spectrum = leading_spectrum(iris, 1.0)
+    assert spectrum.eigenvalues.shape == (2,)
+    assert spectrum.gradients is None
+    assert leading_spectrum(iris, 1.0, gradient=True).gradients.shape == (2, 4)

@@ -13,7 +13,7 @@ import kfrc.fitting.fit as fitting
 from kfrc import KFRC
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
-from kfrc.relational import Given, Random, Status, descend, race, solve_relational
+from kfrc.relational import Given, Random, Start, Status, descend, race, solve_relational
 from kfrc.relational.race import _continued
 
 
@@ -78,14 +78,29 @@ def test_only_tables_with_many_rows_and_columns_are_clustered_in_a_race(monkeypa
 
 def test_the_better_half_of_the_runs_goes_on_to_a_tenth_of_the_tolerance(problem, monkeypatch):
     looks: list[float] = []
+    begun: list[float] = []
+    ended: list[float] = []
 
     def noted(dissimilarity, t, U, max_iter, tol, memory):
+        run = descend(dissimilarity, t, U, max_iter, tol, memory)
         looks.append(tol)
-        return descend(dissimilarity, t, U, max_iter, tol, memory)
+        begun.append(run.objective_path[0])
+        ended.append(run.objective)
+        return run
 
     monkeypatch.setattr(import_module("kfrc.relational.race"), "descend", noted)
-    _race(problem)
+    _race(problem, start=Uneven())
     assert looks == pytest.approx([0.1] * 5 + [0.01] * 3 + [0.001] * 2 + [1e-6])
+    assert sorted(begun[5:8]) == pytest.approx(sorted(ended[:5])[:3])
+    assert sorted(begun[8:10]) == pytest.approx(sorted(ended[5:8])[:2])
+    assert begun[10] == pytest.approx(min(ended[8:10]))
+
+
+class Uneven(Start):
+    """Memberships near the corners, from which runs end in several minima."""
+
+    def memberships(self, dissimilarity, n_clusters, rng):
+        return rng.dirichlet(np.full(n_clusters, 0.3), dissimilarity.n_samples)
 
 
 def test_negative_distances_of_a_run_are_not_forgotten_when_it_goes_on(problem):
