@@ -1,4 +1,4 @@
-"""Processes that are killed: what they were at is told, what they left is removed, and the next ones work."""
+"""Processes that are killed: what they were at is done again or told, what they left is removed, the next ones work."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ import time
 from concurrent.futures.process import BrokenProcessPool
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from kfrc.blocks.engine import ClusterEngine, LocalEngine, WorkerError
+from kfrc.blocks.partition import Partition
+from kfrc.blocks.reader import Coding, Reader
+from kfrc.sources import ArraySource
 from kfrc_app.server import limits, work, workers
 from kfrc_app.server.jobs import Runs, State
 from kfrc_app.server.uploads import Uploads
@@ -135,3 +140,84 @@ def test_a_killed_process_of_a_check_is_told_as_one_and_not_as_a_surprise():
     answer = work._done(SimpleNamespace(TASKS={"cluster": broken}), {"do": "cluster"}, print)
     assert ENDED in answer["problem"]
     assert "details" not in answer
+
+
+class Held:
+    """Something that a cluster keeps."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def cancelled(self):
+        return False
+
+
+class Later(Held):
+    """The result of a task; it, and the rows that it needs, may be lost while it is fetched."""
+
+    is_lost = False
+
+    def done(self):
+        return True
+
+    def release(self):
+        pass
+
+    def result(self):
+        if self.is_lost:
+            raise pytest.importorskip("distributed").CancelledError("its worker was killed")
+        return self.value()
+
+
+class Losing:
+    """A cluster that loses some results with the rows they need."""
+
+    status = "running"
+
+    def __init__(self, is_lost):
+        self.is_lost, self.n_submitted, self.n_sent = is_lost, 0, 0
+
+    def nthreads(self):
+        return {"worker": 1}
+
+    def scatter(self, pieces, hash):
+        self.n_sent += 1
+        return [Held(piece) for piece in pieces]
+
+    def submit(self, function, *arguments, **options):
+        self.n_submitted += 1
+        given = [each.value if isinstance(each, Held) else each for each in arguments]
+        later = Later(lambda: function(*given))
+        later.is_lost = self.is_lost(self.n_submitted)
+        return later
+
+    def cancel(self, futures, force):
+        pass
+
+
+ROWS = np.random.default_rng(0).normal(size=(200_000, 2))
+
+
+def passed_over(engine):
+    """Sums of the values of every block."""
+    source = ArraySource(ROWS)
+    reader = Reader(source, Coding(), Partition(source.n_rows, 1))
+    return [*engine.each(lambda block: block.values.sum(), reader, "testing")]
+
+
+def test_rows_that_are_lost_while_a_result_is_fetched_are_sent_again():
+    cluster = Losing(lambda n: n in (2, 3, 5))
+    assert passed_over(ClusterEngine(cluster)) == passed_over(LocalEngine(1))
+    assert cluster.n_sent == 4 + 3
+
+
+def test_rows_that_are_lost_again_and_again_end_the_fit_with_one_line():
+    with pytest.raises(WorkerError, match="died again and again"):
+        passed_over(ClusterEngine(Losing(lambda n: n > 1)))
+
+
+def test_a_scheduler_that_is_gone_is_told_as_such():
+    cluster = Losing(lambda n: n > 1)
+    cluster.status = "closed"
+    with pytest.raises(WorkerError, match="lost the connection"):
+        passed_over(ClusterEngine(cluster))

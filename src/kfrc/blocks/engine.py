@@ -257,7 +257,7 @@ class ClusterEngine(Engine):
                 for sending in range(_SENDINGS):
                     self._wait_for(futures[k], told, k)
                     try:
-                        result = _result(futures[k])
+                        result = _result(distributed, futures[k])
                         break
                     except distributed.CancelledError as error:  # at any time until the result is here
                         if sending == _SENDINGS - 1 or not self._placement.are_lost(*_rows_of(reader, blocks)):
@@ -311,8 +311,7 @@ def _rows_of(reader: Reader, blocks: range) -> tuple[Source, tuple[int, int]]:
     return reader.source, reader.partition.rows(blocks)
 
 
-def _result(future: Any) -> Any:
-    distributed = import_module("distributed")
+def _result(distributed: Any, future: Any) -> Any:
     try:
         return future.result()
     except distributed.KilledWorker as error:
