@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -54,7 +55,8 @@ NEVER_CHANGES = (
     "scipy.special", "scipy.stats", "sklearn.cluster", "sklearn.datasets", "sklearn.metrics", "sklearn.mixture",
     "sklearn.utils.estimator_checks",
 )  # fmt: skip
-QUICK_SECONDS, ALL_SECONDS = 4.0, 15.0  # of computing by tests that are tried, as they took when nothing was changed
+ROUNDS = (("quick", 2.0, 3), ("quick", 6.0, 100), ("stable", 30.0, 100))
+"""Examples of each law, seconds of computing by tests, as they took when nothing was changed, and files of tests."""
 MEMORY = 6 << 30
 LOADED = 30  # a machine may be as busy as to give a process this share of its time
 
@@ -305,10 +307,13 @@ class _Chosen:
         items.sort(key=lambda item: known.get(item.nodeid, 0.0))
 
 
-def _within(seconds: float, tests: list[str], reach: Reach) -> list[str]:
-    """The first tests that take so long together, and one at least."""
+def _within(seconds: float, n_files: int, tests: list[str], reach: Reach) -> list[str]:
+    """The quickest tests that take so long together, and one at least, of the files with most of them."""
+    files = [name for name, _ in Counter(test.split("::")[0] for test in tests).most_common(n_files)]
     total, kept = 0.0, []
     for test in tests:
+        if test.split("::")[0] not in files:
+            continue
         total += reach.seconds[test]
         if kept and total > seconds:
             break
@@ -322,8 +327,8 @@ def _tried(tree: Path, group: str, mutant: Mutant, source: bytes, reach: Reach) 
     outcome, by, began = SURVIVED if tests else UNREACHED, "", time.monotonic()
     file.write_bytes(mutant.applied(source))
     try:
-        for profile, seconds in (("quick", QUICK_SECONDS), ("stable", ALL_SECONDS)) if tests else ():
-            chosen = _within(seconds, tests, reach)
+        for profile, seconds, n_files in ROUNDS if tests else ():
+            chosen = _within(seconds, n_files, tests, reach)
             files = sorted({str(tree / test.split("::")[0]) for test in chosen})
             arguments = ["--hypothesis-profile", profile, *files]
             limit = 30 + 10 * sum(reach.seconds[test] for test in chosen)

@@ -162,3 +162,11 @@ def test_marker_without_truth_value_counts_as_missing():
 def test_unknown_t_norm_lists_the_known_ones(score):
     with pytest.raises(ValueError, match="t_norm must be one of 'min', 'product', got 'max'"):
         score([0, 0, 1, 1], U4, t_norm="max")
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 3, 1]])
+@pytest.mark.parametrize("score", PAIRWISE[-2:])
+def test_one_cluster_says_nothing_about_two_classes(score, weights):
+    assert score([0, 0, 1, 1], [5, 5, 5, 5], sample_weight=weights) == 0.0
+    assert score([5, 5, 5, 5], [0, 0, 1, 1], sample_weight=weights) == 0.0
+    assert score([5, 5, 5, 5], [0, 0, 0, 0], sample_weight=weights) == 1.0
