@@ -22,7 +22,7 @@ from pathlib import Path
 import hostile.attacks  # noqa: F401
 from hostile.attack import FAILED, FINE, REFUSED, Attack, Outcome
 
-SHARE = 100
+SHARE = 200
 """Tries of one process: what leaks from one try to the next must show, what crashes must not take all."""
 SILENCE = 300
 """Seconds of the wall without a try that ends, after which a process hangs."""
@@ -72,6 +72,9 @@ def _run(attack: Attack, chosen: argparse.Namespace) -> list[Outcome]:
     with ThreadPoolExecutor(chosen.jobs) as pool:
         for ended in pool.map(lambda share: _in_processes(attack, share), shares):
             outcomes += ended
+            for outcome in ended:
+                if outcome.ended == FAILED:
+                    print(f"{attack.name}: seed {outcome.seed}: {outcome.reason}", file=sys.stderr)
             failed = sum(outcome.ended == FAILED for outcome in outcomes)
             print(f"{attack.name}: {len(outcomes)} of {len(seeds)} tries, {failed} failed", file=sys.stderr, flush=True)
     return outcomes
