@@ -274,3 +274,21 @@ def test_large_bandwidths_have_a_linear_limit_unless_rows_have_weights(kernel):
         assert family.linear_limit(np.full(3, 1e6), 1e-6) is not None
         assert family.linear_limit(np.full(3, 1e-155), 1e-6) is None
     assert DenseGrams(ROWS, kernel, WEIGHTS).linear_limit(np.full(3, 1e6), 1e-6) is None
+
+
+def test_a_column_with_one_value_adds_nothing():
+    with_it = Table(np.column_stack([ROWS, np.zeros(60)]), (Numeric(),) * 4, WEIGHTS)
+    grams = [
+        ColumnGrams(table(WEIGHTS), GaussianSum()).at(THETA),
+        ColumnGrams(with_it, GaussianSum()).at(np.append(THETA, 1.0)),
+    ]
+    assert_allclose(grams[1].centered_diagonal, grams[0].centered_diagonal, rtol=1e-12)
+    assert_array_equal(grams[1].ranks[:3], grams[0].ranks)
+    assert grams[1].ranks[3] == 1
+
+
+def test_columns_of_infinite_bandwidth_are_left_out():
+    without = ColumnGrams(Table(ROWS[:, :2], (Numeric(),) * 2, None), GaussianSum()).at(THETA[:2])
+    gram = ColumnGrams(table(None), GaussianSum()).at(np.array([*THETA[:2], np.inf]))
+    assert gram.rank == without.rank
+    assert_allclose(gram.centered_diagonal, without.centered_diagonal, rtol=1e-12)
