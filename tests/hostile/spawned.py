@@ -110,6 +110,8 @@ class Spawned:
 def environment(**changes: str | None) -> dict[str, str]:
     """This environment with one thread and some changes; None takes a variable away."""
     found = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    places = [os.path.abspath(place) for place in os.environ.get("PYTHONPATH", "").split(os.pathsep) if place]
+    found["PYTHONPATH"] = os.pathsep.join(places)  # the program may start in a folder that is gone
     for name, value in changes.items():
         if value is None:
             found.pop(name, None)

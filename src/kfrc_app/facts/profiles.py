@@ -22,7 +22,8 @@ _IQR_TO_SD = 1 / 1.349
 _ROUNDING = 1e-12
 """Relative error of a running sum of weights, which must not push an exact half past its row."""
 
-_LARGEST = float(np.finfo(np.float64).max)
+_FARTHEST = 1e9
+"""Units from the overall median that a cluster is said to be away at most: more says no more, and is long to read."""
 
 _OF_DATES = {"high": "late", "low": "early"}
 """What a day is called that is more, or less, than others."""
@@ -148,7 +149,7 @@ def cluster_profiles(
     medians = weighted_medians(X, mass)
     with np.errstate(over="ignore"):  # a single far value beside others that hardly differ
         differences = np.where(unit > 0, (medians - overall) / np.where(unit > 0, unit, 1.0), 0.0)
-    differences = np.clip(differences, -_LARGEST, _LARGEST)
+    differences = np.clip(differences, -_FARTHEST, _FARTHEST)
     separations = np.array([rank_separation(X[:, j], belonging, weights) for j in range(X.shape[1])]).T
     return Profiles(tuple(names), overall, unit, medians, differences, tuple(columns), separations)
 
