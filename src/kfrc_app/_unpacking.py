@@ -7,6 +7,8 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 
+from kfrc._numerics import available_memory
+
 MAX_UNPACKED = 1 << 30
 """Bytes that a packed file may have once it is unpacked: the whole of it is held in memory."""
 
@@ -15,6 +17,12 @@ MAX_GROWTH = 200
 
 ALWAYS_ALLOWED = 1 << 25
 """Bytes that do no harm, whatever the packed size: a small table of zeros grows more than others."""
+
+ALWAYS_ALLOWED_TABLE = 1 << 28
+"""Bytes that a table in a file of columns may have, whatever its packed size: a value that repeats takes none there."""
+
+TABLE_SHARE = 0.25
+"""Of the memory that can be had: what a table may take when it is read; working on it takes several times that."""
 
 _CHUNK = 1 << 20
 _PIECE = 1 << 14
@@ -33,6 +41,16 @@ def allowed_size(packed: int) -> int:
     (32, 200, 1024)
     """
     return min(MAX_UNPACKED, max(ALWAYS_ALLOWED, MAX_GROWTH * packed))
+
+
+def allowed_table(packed: int) -> int:
+    """Bytes that a table may have once it is read from a file of so many that stores columns, such as Parquet.
+
+    No more than a share of the memory, and not many times the size of the file unless it is small.
+    """
+    memory = available_memory()
+    share = int(TABLE_SHARE * memory) if memory < float("inf") else MAX_UNPACKED
+    return max(ALWAYS_ALLOWED_TABLE, min(share, MAX_GROWTH * packed))
 
 
 def inflated(stream: zlib._Decompress, content: bytes, start: int = 0) -> Iterator[tuple[bytes, int]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kfrc._numerics import available_memory
 from kfrc.sources.base import (
     Chunk,
     Source,
@@ -22,10 +23,21 @@ from kfrc.sources.base import (
     natural_order,
     require_arrow,
 )
-from kfrc.sources.footers import Footer, first_line, opened, shared_types
+from kfrc.sources.footers import DAMAGED, Footer, first_line, opened, reading, shared_types
+from kfrc.sources.pages import unpacked_chunks
+from kfrc.sources.spelled import coded_texts, spelled_bytes
 
 _BATCH_ROWS = 1 << 16
 """Rows that are decoded at a time."""
+
+_BATCH_BYTES = 1 << 28
+"""Bytes that these may take, whatever the memory; tables of many columns are decoded in fewer rows."""
+
+_FEWEST_ROWS = 1 << 10
+_CELL = 8  # bytes of a number
+
+_MEMORY_SHARE = 0.25
+"""Of the memory that can be had: as much as the rows that are decoded at a time may take."""
 
 
 class ParquetSource(Source):
@@ -81,6 +93,11 @@ class ParquetSource(Source):
         return fingerprint_of([footer.path for footer in self._footers])
 
     @property
+    def index_names(self) -> list[str]:
+        """The columns that were an index of pandas, as it noted in the first file."""
+        return self._footers[0].index_names
+
+    @property
     def described(self) -> str:  # noqa: D102
         return self.files[0] if len(self.files) == 1 else f"{self.files[0]} and {len(self.files) - 1} more file(s)"
 
@@ -105,8 +122,12 @@ class ParquetSource(Source):
                 starts = ends - footer.group_rows
                 wanted = np.flatnonzero((starts < stop) & (ends > start))
                 batches = _decoded(footer, wanted.tolist(), names, self._types)
+                missing = min(stop, int(ends[-1])) - max(start, begin)
                 for batch in _cut(batches, int(starts[wanted[0]]), start, stop):
+                    missing -= len(batch)
                     yield footer, batch
+                if missing:
+                    raise SourceError(f"{footer.path} is damaged: it has fewer rows than it says")
             begin = int(ends[-1])
 
 
@@ -229,17 +250,56 @@ def _decoded(footer: Footer, groups: list[int], names: list[str], types: Mapping
     with opened(footer.path) as file:
         if not footer.is_of(file):
             raise SourceError(f"{footer.path} has changed since its rows were counted: begin again")
-        try:
-            for batch in file.iter_batches(_BATCH_ROWS, row_groups=groups, columns=names, use_threads=False):
+    limit = piece_limit()
+    try:
+        coded = coded_texts(footer.parts(), footer.schema, groups, names)
+        _refuse_large_pages(footer, groups, names, limit)
+        n_rows = min(_BATCH_ROWS, max(_FEWEST_ROWS, _BATCH_BYTES // (_CELL * len(names))))
+        with opened(footer.path, coded) as file:
+            for batch in file.iter_batches(n_rows, row_groups=groups, columns=names, use_threads=False):
                 for column in batch.columns:
                     if not pa.types.is_primitive(column.type):
                         column.validate(full=True)  # text and levels refer to bytes that a damaged file may lack
-                yield _cast(batch, types)
-        except (pa.ArrowException, OSError) as error:
-            where = f"row groups {groups[0]} to {groups[-1]}" if len(groups) > 1 else f"row group {groups[0]}"
-            raise SourceError(
-                f"{footer.path}: {where} cannot be read, the file is damaged: {first_line(error)}"
-            ) from error
+                _refuse_long_texts(footer, batch, limit)
+                yield _cast(batch, {name: footer.schema.field(name).type for name in coded} | dict(types))
+    except SourceError:
+        raise
+    except DAMAGED as error:
+        where = f"row groups {groups[0]} to {groups[-1]}" if len(groups) > 1 else f"row group {groups[0]}"
+        raise SourceError(f"{footer.path}: {where} cannot be read, the file is damaged: {first_line(error)}") from error
+
+
+def piece_limit() -> int:
+    """Bytes that the rows that are decoded at a time may take: a share of the memory that can be had."""
+    memory = available_memory()
+    return max(_BATCH_BYTES, int(_MEMORY_SHARE * memory) if memory < float("inf") else 0)
+
+
+def _refuse_large_pages(footer: Footer, groups: list[int], names: list[str], limit: int) -> None:
+    """Stop if pages, of which one per column is unpacked at a time, are too large for the memory."""
+    largest: dict[str, int] = dict.fromkeys(names, 0)
+    with open(footer.path, "rb") as file:
+        for group in groups:
+            for chunk in footer.parts().groups[group]:
+                name = chunk.name.partition(".")[0] if chunk.name not in largest else chunk.name
+                if name in largest:
+                    largest[name] = max(largest[name], unpacked_chunks([chunk], reading(file)).largest)
+    size = sum(largest.values())
+    if size > limit:
+        raise SourceError(
+            f"{footer.path} has pages that unpack to {size / 2**20:,.0f} MB, and at most {limit / 2**20:,.0f} MB are "
+            "read at a time: write it again with smaller pages, or leave columns out"
+        )
+
+
+def _refuse_long_texts(footer: Footer, batch: Any, limit: int) -> None:
+    """Stop if text that is stored once for many rows is too long when each has its own."""
+    size = sum(spelled_bytes(column) for column in batch.columns)
+    if size > limit:
+        raise SourceError(
+            f"{footer.path} has columns whose texts grow to {size / 2**20:,.0f} MB in {len(batch):,} rows, and at most "
+            f"{limit / 2**20:,.0f} MB are read at a time: leave columns of long texts out"
+        )
 
 
 def _cast(batch: Any, types: Mapping[str, Any]) -> Any:

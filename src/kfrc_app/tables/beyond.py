@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import io
+import json
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 
 from kfrc.blocks import SAMPLE_ROWS
 from kfrc.sources import CSVSource, ParquetSource, sampled_rows, table_of_rows
+from kfrc.sources.footers import DAMAGED
 from kfrc.typing import IntArray
 from kfrc_app.tables.columns import DataError, quoted
 from kfrc_app.tables.kinds import Kind, Wish
@@ -76,7 +78,7 @@ def is_beyond(data: str) -> bool:
         return False
     try:
         return int(pq.read_metadata(path).num_rows) > MANY_ROWS
-    except (OSError, pa.ArrowException):
+    except DAMAGED:
         return False  # whoever reads it says what is wrong with it
 
 
@@ -171,8 +173,14 @@ def _first_rows(whole: Any) -> bytes:
     n_rows = min(_FIRST_ROWS, whole.n_rows)
     found = whole.named_columns(0, n_rows, names)
     buffer = io.BytesIO()
-    pq.write_table(pa.table(dict(zip(names, found, strict=True))), buffer)
+    pq.write_table(_with_index(whole, pa.table(dict(zip(names, found, strict=True)))), buffer)
     return buffer.getvalue()
+
+
+def _with_index(source: Any, rows: pa.Table) -> pa.Table:
+    """Rows of a source with a note of which columns were an index; they are called as they are stored."""
+    noted = json.dumps({"index_columns": list(getattr(source, "index_names", ()))})
+    return rows.replace_schema_metadata({"pandas": noted})
 
 
 def _types(whole: Any, roles: Survey, wishes: Mapping[str, Wish]) -> tuple[list[str], dict[str, Any], list[str]]:
@@ -210,7 +218,7 @@ def read_sample(data: str, roles: Mapping[str, Any]) -> Table:
     rows = sampled_rows(table.source.n_rows, SAMPLE_ROWS)
     with tempfile.TemporaryDirectory(prefix="kfrc-", ignore_cleanup_errors=True) as folder:
         path = os.path.join(folder, "sample.parquet")
-        pq.write_table(table.rows(rows), path)
+        pq.write_table(_with_index(table.source, table.rows(rows)), path)
         found = read_table(path, **roles)
     if len(rows) == table.source.n_rows:
         return found

@@ -242,12 +242,13 @@ def read_records(dialect: Dialect) -> Records:
         _refuse_open_quote(text, separator)
     lines = io.StringIO(text)
     reader = csv.reader(iter(lines.readline, ""), delimiter=separator, skipinitialspace=separator != " ")
+    row = 0
     try:
         first = next(record for record in reader if record)
-        start = lines.tell()
+        start, row = lines.tell(), 1
         second = next((record for record in reader if record), None)
     except csv.Error as error:
-        raise _not_split(error) from None
+        raise _not_split(error, row) from None
     if second is None:
         return Records(first, [pa.chunked_array([[]], pa.string()) for _ in first], named_rows=False)
     rows = text[start:]
@@ -301,23 +302,25 @@ def _split(text: str, separator: str, width: int) -> list[Any] | None:
     return None if uneven else [pc.utf8_trim_whitespace(column) for column in table.columns]
 
 
-def _not_split(error: csv.Error) -> DataError:
-    """Why a text has no columns; a cell that is too long is what a user can see and mend."""
+def _not_split(error: csv.Error, row: int) -> DataError:
+    """Why a text has no columns; a cell that is too long is what a user can see and mend. Row 0 is the header."""
+    where = f"row {row}" if row else "the header"
     if "field limit" not in str(error):
-        return DataError(f"the file cannot be split into columns: {error}")
+        return DataError(f"{where} cannot be split into columns: {error}")
     return DataError(
-        f"a cell has more than {csv.field_size_limit():,} characters, more than one of a spreadsheet can have: look "
-        "for a quotation mark that is not closed"
+        f"a cell in {where} has more than {csv.field_size_limit():,} characters, more than one of a spreadsheet can "
+        "have: shorten it, or look for a quotation mark that is not closed"
     )
 
 
 def _split_slowly(text: str, separator: str) -> list[Any]:
     """The same for any lines; says which one differs."""
     reader = csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator != " ")
+    rows: list[list[str]] = []
     try:
-        rows = [record for record in reader if record]
+        rows.extend(record for record in reader if record)  # those before an error stay
     except csv.Error as error:
-        raise _not_split(error) from None
+        raise _not_split(error, len(rows) + 1) from None
     width = Counter(len(row) for row in rows).most_common(1)[0][0]
     for k, row in enumerate(rows):
         if len(row) != width:
@@ -341,6 +344,8 @@ def _refuse_open_quote(text: str, separator: str) -> None:
     except csv.Error as error:
         if "end of data" in str(error):
             raise DataError(f"a quotation mark in row {row + 1} is never closed: add it or remove the first") from None
+        if "field limit" in str(error):
+            raise _not_split(error, row + 1) from None
 
 
 def _names(records: Records) -> list[str]:

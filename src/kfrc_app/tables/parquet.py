@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, NotNumbers, Numbers, refuse_repeated
+from kfrc_app.tables.columns import Columns, DataError, NotNumbers, Numbers
 from kfrc_app.tables.dates import UNIT
+from kfrc_app.tables.parquet_bytes import read_stored
 
 MAGIC = b"PAR1"
-_KINDS_OF_TEXT = {"string_view", "binary", "large_binary", "binary_view"}
+_KINDS_OF_TEXT = {"binary", "large_binary"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +33,13 @@ class TypedColumns(Columns):
         Names of the columns that were the index; ``ROW_NAMES`` for one without a name.
     ordered : mapping of str to bool
         The columns that were stored as categories, and whether these have an order.
+    noticed : tuple of str
     """
 
     frame: pd.DataFrame
     row_names: tuple[str, ...] = ()
     ordered: Mapping[str, bool] = field(default_factory=dict)
+    noticed: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,12 +54,16 @@ class TypedColumns(Columns):
     def text(self, name: str) -> NDArray[Any]:
         """Values as text, blank where there is none."""
         column = self.frame[name]
-        cells = column.astype(object).where(self.known(name), "").map(str)
+        try:
+            cells = column.astype(object).where(self.known(name), "").map(str)
+        except (OverflowError, ValueError):
+            raise _beyond_calendar(name) from None
         return cells.to_numpy(dtype=object)
 
     def known(self, name: str) -> NDArray[np.bool_]:
         """Which values are there."""
-        return self.frame[name].astype(object).notna().to_numpy(dtype=bool)
+        missing = pc.is_null(_arrow(self.frame[name]), nan_is_null=True)
+        return ~missing.combine_chunks().to_numpy(zero_copy_only=False)
 
     def stored(self, name: str) -> pd.Series[Any] | None:
         """Numbers as floats, truth values and categories as levels, points in time as dates; None for text."""
@@ -69,7 +74,7 @@ class TypedColumns(Columns):
             return self._levels(name)
         if pd.api.types.is_numeric_dtype(column):
             return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
-        return _times(column)
+        return _times(name, column)
 
     def _levels(self, name: str) -> pd.Series[Any]:
         """A column of categories, named as text; those that have an order keep it, also where they are not used."""
@@ -99,12 +104,19 @@ class TypedColumns(Columns):
             else:
                 known = self.known(name)
                 first = int(known.argmax())
-                text[name] = NotNumbers(int(known.sum()), int(known.sum()), first + 1, str(column.iloc[first]))
+                try:
+                    shown = str(column.iloc[first])
+                except (OverflowError, ValueError):
+                    raise _beyond_calendar(name) from None
+                text[name] = NotNumbers(int(known.sum()), int(known.sum()), first + 1, shown)
         return Numbers(values, text)
 
 
 def parse_parquet(content: bytes) -> TypedColumns:
     """Read a Parquet file.
+
+    Decimal numbers are numbers. Columns of lists, objects and maps are left out, with a note. An index of several
+    levels makes several columns, which name the rows together.
 
     Parameters
     ----------
@@ -117,33 +129,14 @@ def parse_parquet(content: bytes) -> TypedColumns:
     Raises
     ------
     DataError
-        If the file is damaged or column names repeat.
+        If the file is damaged, becomes far more than it should when it is read, or column names repeat.
     """
+    stored = read_stored(content)
     try:
-        stored = pq.ParquetFile(io.BytesIO(content)).read()
-        refuse_repeated(stored.column_names)
-        frame = _with_plain_text(stored).to_pandas(types_mapper=pd.ArrowDtype)
-    except (OSError, pa.ArrowException) as error:
+        frame = _with_plain_text(stored.table).to_pandas(types_mapper=pd.ArrowDtype)
+    except (pa.ArrowException, ValueError, OverflowError) as error:
         raise DataError(f"the Parquet file cannot be read: {error}") from None
-    frame.columns = frame.columns.astype(str)
-    ordered = _stored_categories(stored)
-    row_names: tuple[str, ...] = (ROW_NAMES,) if ROW_NAMES in frame.columns else ()
-    if not isinstance(frame.index, pd.RangeIndex):
-        row_names = tuple(ROW_NAMES if name is None else str(name) for name in frame.index.names)
-        refuse_repeated([*row_names, *frame.columns])
-        frame = frame.reset_index(names=list(row_names))
-    return TypedColumns(frame, row_names, ordered)
-
-
-def _stored_categories(stored: Any) -> dict[str, bool]:
-    """Columns of categories and whether they are ordered: by their type, or by what pandas noted of them."""
-    noted = (stored.schema.pandas_metadata or {}).get("columns", ())
-    found = {
-        str(column["name"]): bool((column["metadata"] or {}).get("ordered"))
-        for column in noted
-        if column["pandas_type"] == "categorical" and column["name"] is not None
-    }
-    return found | {str(f.name): bool(f.type.ordered) for f in stored.schema if pa.types.is_dictionary(f.type)}
+    return TypedColumns(frame, stored.row_names, stored.ordered, stored.notes)
 
 
 def _arrow(column: pd.Series[Any]) -> Any:
@@ -151,7 +144,13 @@ def _arrow(column: pd.Series[Any]) -> Any:
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
-def _times(column: pd.Series[Any]) -> pd.Series[Any] | None:
+def _beyond_calendar(name: str) -> DataError:
+    return DataError(
+        f"column '{name}' holds dates outside the years 1 to 9999: correct them, or leave it out with --drop"
+    )
+
+
+def _times(name: str, column: pd.Series[Any]) -> pd.Series[Any] | None:
     """Points in time in universal time, spans of time in days; None for anything else."""
     kind = _arrow(column).type
     if pa.types.is_duration(kind):
@@ -160,8 +159,18 @@ def _times(column: pd.Series[Any]) -> pd.Series[Any] | None:
         )
     if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
         return None
+    unit: Any = "D" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else kind.unit
+    whole = _arrow(column).cast(pa.int32() if unit == "D" else pa.int64()).drop_null().to_numpy()
+    first, last = (np.datetime64(day, unit).astype(np.int64) for day in _calendar(unit))
+    if len(whole) and not first <= whole.min() <= whole.max() <= last:
+        raise _beyond_calendar(name)
     times = _arrow(column).cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.timestamp("us"))
     return pd.Series(times.combine_chunks().to_numpy(zero_copy_only=False).astype(UNIT))
+
+
+def _calendar(unit: str) -> tuple[str, str]:
+    """First and last day that dates have; nanoseconds do not reach so far."""
+    return ("1678-01-01", "2262-01-01") if unit == "ns" else ("0001-01-01", "9999-12-31")
 
 
 def _with_plain_text(stored: Any) -> Any:

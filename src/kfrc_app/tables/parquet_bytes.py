@@ -1,0 +1,173 @@
+"""The content of a Parquet file as an Arrow table: what it becomes is counted before, and what is no cell left out."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kfrc.sources.pages import FileParts, file_parts, unpacked_chunks
+from kfrc.sources.spelled import coded_texts, spelled_bytes
+from kfrc_app._unpacking import allowed_table
+from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, quoted, refuse_repeated
+
+_CELL = 8
+"""Bytes of a number or a date, as which every cell that is no text is held."""
+
+_VIEWS = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTable:
+    """A table as it is stored.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        Names that differ; those of an index come first.
+    row_names : tuple of str
+        The columns that were the index; ``ROW_NAMES`` for one without a name.
+    ordered : dict of str to bool
+        The columns that were stored as categories, and whether these have an order.
+    notes : tuple of str
+    """
+
+    table: Any
+    row_names: tuple[str, ...]
+    ordered: dict[str, bool]
+    notes: tuple[str, ...]
+
+
+def read_stored(content: bytes) -> StoredTable:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    StoredTable
+        Without columns of lists, objects and maps, which are named in a note.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, becomes far more than it should, or column names repeat.
+    """
+    try:
+        return _read(content)
+    except DataError:
+        raise
+    except MemoryError:
+        raise DataError("the Parquet file does not fit into memory: pass over it in pieces (--memory 2GB)") from None
+    except Exception as error:  # a damaged file can fail anywhere in Arrow
+        told = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"the Parquet file cannot be read, it seems to be damaged: {told}") from None
+
+
+def _read(content: bytes) -> StoredTable:
+    parts = file_parts(lambda start, n_bytes: content[start : start + n_bytes], len(content))
+    with pq.ParquetFile(io.BytesIO(content)) as file:
+        schema = file.schema_arrow
+    refuse_repeated(schema.names)
+    nested = [field.name for field in schema if _is_nested(field.type)]
+    names = [field.name for field in schema if not _is_nested(field.type)]
+    _refuse_growth(content, parts, names)
+    coded = coded_texts(parts, schema, range(len(parts.groups)), names)
+    with pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True, read_dictionary=coded) as file:
+        table = file.read(columns=names)
+    table.validate(full=True)
+    limit = allowed_table(len(content))
+    _refuse_text(sum(spelled_bytes(column) for column in table.columns), limit)
+    for name in names:
+        kind = schema.field(name).type
+        if name in coded or str(kind) in _VIEWS:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table.column(name).cast(_VIEWS.get(str(kind), kind)))
+    notes = []
+    if nested:
+        notes.append(f"left out {counted(nested, 'column')} of lists or objects, which are no cells: {quoted(nested)}")
+    noted = _noted(schema)
+    table, row_names = _with_index_first(table.replace_schema_metadata(None), noted)
+    return StoredTable(table, row_names, _categories(table, noted), tuple(notes))
+
+
+def _is_nested(kind: Any) -> bool:
+    storage = getattr(kind, "storage_type", kind)
+    return bool(pa.types.is_nested(storage) or pa.types.is_union(storage))
+
+
+def _refuse_growth(content: bytes, parts: FileParts, names: list[str]) -> None:
+    """Stop if the file becomes far more than it is, by what it says and by what stands before its pages."""
+    limit, n_rows = allowed_table(len(content)), parts.n_rows
+    wanted = {*names}
+    chunks = [chunk for group in parts.groups for chunk in group if chunk.name in wanted]
+    found = unpacked_chunks(chunks, lambda start, n_bytes: content[start : start + n_bytes])
+    size = max(found.total, _CELL * n_rows * len(names))
+    if size > limit:
+        raise DataError(
+            f"the Parquet file of {len(content) / 2**20:,.1f} MB grows to {size / 2**20:,.0f} MB ({n_rows:,} rows): "
+            f"at most {limit / 2**20:,.0f} MB are read at once: pass over it in pieces (--memory 2GB), or store fewer "
+            "columns"
+        )
+
+
+def _refuse_text(size: int, limit: int) -> None:
+    if size > limit:
+        raise DataError(
+            f"the texts of the Parquet file grow to {size / 2**20:,.0f} MB, and at most {limit / 2**20:,.0f} MB are "
+            "read at once: store fewer columns of long texts"
+        )
+
+
+def _noted(schema: Any) -> dict[str, Any]:
+    """What pandas noted of a table; empty if nothing, or nothing that can be understood."""
+    try:
+        found = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _described(noted: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = noted.get("columns")
+    return [column for column in columns if isinstance(column, dict)] if isinstance(columns, list) else []
+
+
+def _with_index_first(table: Any, noted: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
+    """The table with its index, if one is stored, as its first columns, and their names."""
+    listed = noted.get("index_columns")
+    listed = listed if isinstance(listed, list) else []
+    stored = [name for name in listed if isinstance(name, str) and name in table.column_names]
+    stored = list(dict.fromkeys(stored))
+    if not stored:
+        return table, (ROW_NAMES,) if ROW_NAMES in table.column_names else ()
+    names = {column.get("field_name"): column.get("name") for column in _described(noted) if _is_name(column)}
+    row_names: list[str] = []
+    for k, name in enumerate(stored):
+        called = names.get(name, name)
+        nameless = called is None or called == ""
+        row_names.append(str(called) if not nameless else ROW_NAMES if ROW_NAMES not in row_names else f"level_{k}")
+    others = [name for name in table.column_names if name not in stored]
+    refuse_repeated([*row_names, *others])
+    return table.select([*stored, *others]).rename_columns([*row_names, *others]), tuple(row_names)
+
+
+def _is_name(column: dict[str, Any]) -> bool:
+    return isinstance(column.get("field_name"), str) and isinstance(column.get("name"), str | None)
+
+
+def _categories(table: Any, noted: dict[str, Any]) -> dict[str, bool]:
+    """Columns of categories and whether they are ordered: by their type, or by what pandas noted of them."""
+    found = {}
+    for column in _described(noted):
+        about = column.get("metadata")
+        if column.get("pandas_type") == "categorical" and isinstance(column.get("name"), str):
+            found[column["name"]] = isinstance(about, dict) and bool(about.get("ordered"))
+    typed = {str(f.name): bool(f.type.ordered) for f in table.schema if pa.types.is_dictionary(f.type)}
+    return {name: ordered for name, ordered in (found | typed).items() if name in table.column_names}
