@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -46,6 +47,9 @@ SWAPPED = {a: b for pair in OPPOSITES for a, b in (pair, pair[::-1])}
 WORDS_ONLY = {"warn"}  # calls that only say something: they are dropped, what they say is not changed
 SPEED_ONLY = {"stacklevel", "strict", "copy", "dtype", "out"}  # keywords that no result depends on
 
+LIMITS = re.compile(r"_(\w*_)?(ELEMENTS|BYTES|SAMPLES|OPERATIONS|PROBES|TILE_ROWS|TILE_COLUMNS|DUAL_FROM|SEED)")
+"""Names of limits from which on another way to the same result is taken, and of seeds."""
+
 
 @dataclass(frozen=True)
 class Mutant:
@@ -71,7 +75,7 @@ class Mutant:
 def mutants_of(path: str, source: bytes) -> list[Mutant]:
     """All changes of a module, from top to bottom.
 
-    Annotations, decorators, docstrings, messages and other texts stay as they are.
+    Annotations, decorators, docstrings, messages and other texts stay as they are, and limits for speed.
     """
     lines = source.splitlines(keepends=True)
     starts = [0]
@@ -101,6 +105,8 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Expr) and (isinstance(node.value, ast.Constant) or _called(node.value) in WORDS_ONLY):
         return
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and LIMITS.fullmatch(node.targets[0].id):
         return
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "bases", "keywords") and not isinstance(node, ast.Call):

@@ -49,6 +49,9 @@ def test_what_describes_is_not_changed():
         """1 + 1."""
         from a import b
 
+        _BLOCK_ELEMENTS = 1 << 19
+        _SEED = 7
+
         @cached(size=32)
         class A(B, name="a"):
             """2 < 3."""
