@@ -129,6 +129,12 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> FloatArray | None
         raise ValueError(
             f"sample_weight has negative values, the first, {weights[row]:g}, in row {row}: weights are >= 0"
         )
+    largest = float(weights.max(initial=0.0))
+    if largest > LARGEST_TOTAL:  # their sum may be no number
+        raise ValueError(
+            f"sample_weight reaches {largest:.3g}, but weights say how many rows a row stands for: divide them by "
+            f"{largest:.1g}, and so that their mean is one, as is usual for survey weights"
+        )
     if not (weights > 0).any():
         raise ValueError("sample_weight: all weights are zero, so that there are no rows at all")
     return weights

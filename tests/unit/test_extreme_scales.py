@@ -11,6 +11,7 @@ import kfrc
 from kfrc import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM, exceptions
 from kfrc.bandwidth import select_bandwidths
 from kfrc.dissimilarity import gower_dissimilarities
+from kfrc.metrics import fuzzy_silhouette_score, partition_coefficient, xie_beni_index
 
 QUICK = {"m": 1.5, "level": 1.0, "max_anisotropy": 5.0, "n_starts": 1, "random_state": 0}
 POINTS = [FRC(2), FCM(2), MSFCM(2), NERFCM(2), RFCM(2), VFCM(2), FANNY(2), FCMMK(2)]
@@ -189,6 +190,20 @@ def test_neither_memory_order_nor_write_protection_changes_a_result(estimator, X
     kept = np.asfortranarray(table)
     kept.flags.writeable = False
     np.testing.assert_array_equal(estimator.fit(kept).memberships_, here)
+
+
+@pytest.mark.parametrize("index", [fuzzy_silhouette_score, xie_beni_index])
+def test_an_index_of_rows_whose_squares_overflow_is_refused(index, X):
+    U = np.eye(2)[np.repeat([0, 1], 8)] * 0.8 + 0.1
+    with pytest.raises(ValueError, match="range of floating-point numbers: divide X"):
+        index(1e160 * X, U)
+
+
+@pytest.mark.parametrize("index", [fuzzy_silhouette_score, xie_beni_index, partition_coefficient])
+def test_an_index_with_weights_beyond_any_number_of_rows_is_refused(index, X):
+    U = np.eye(2)[np.repeat([0, 1], 8)] * 0.8 + 0.1
+    with pytest.raises(ValueError, match="sample_weight reaches"):
+        index(*([X] if index is not partition_coefficient else []), U, sample_weight=np.full(16, 1e308))
 
 
 def test_the_family_of_documented_warnings_is_the_public_one():

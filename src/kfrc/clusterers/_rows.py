@@ -157,16 +157,9 @@ def check_frequencies(sample_weight: Any, n_samples: int) -> FloatArray | None:
     weights = check_sample_weight(sample_weight, n_samples)
     if weights is None:
         return None
-    # Their sum may overflow, and its inverse too.
-    largest = float(weights.max())
-    if largest > LARGEST_TOTAL:
-        raise ValueError(
-            f"sample_weight reaches {largest:.3g}, but weights say how many rows a row stands for: divide them by "
-            f"{largest:.1g}, and so that their mean is one, as is usual for survey weights"
-        )
     total = float(weights.sum())
     if total < _SMALLEST_TOTAL:
-        few = total * LARGEST_TOTAL < 1
+        few = total * LARGEST_TOTAL < 1  # the inverse of the smallest numbers is none
         change = f"divide them by {total:.1g}" if few else f"multiply them by {n_samples / total:.4g}"
         raise ValueError(
             f"sample_weight sums to {total:.3g}, but weights say how many rows a row stands for: {change}, so that "

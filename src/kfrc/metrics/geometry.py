@@ -8,7 +8,14 @@ import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
 from kfrc._numerics import row_blocks
-from kfrc._validation import check_data, check_dissimilarities, check_number, check_sample_weight, check_unmasked
+from kfrc._validation import (
+    check_data,
+    check_dissimilarities,
+    check_number,
+    check_sample_weight,
+    check_squares,
+    check_unmasked,
+)
 from kfrc.metrics._partitions import check_fuzzy_partition
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
@@ -213,6 +220,8 @@ def _check_data_and_partition(
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     """Data, memberships and weights of the rows that are present."""
     data = check_dissimilarities(X) if precomputed else check_data(X)
+    if not precomputed:
+        check_squares(data)
     memberships = check_fuzzy_partition(U, min_clusters=2)
     if len(data) != len(memberships):
         raise ValueError(f"X has {len(data)} samples but U has {len(memberships)}: both must describe the same samples")
