@@ -116,3 +116,10 @@ def test_dissimilarities_have_no_centers_to_give(data):
         xie_beni_index(cdist(X, X, "sqeuclidean"), U, np.zeros((4, 3)), metric="precomputed")
     with pytest.raises(ValueError, match="metric must be"):
         xie_beni_index(X, U, metric="cityblock")
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_the_unit_of_the_data_does_not_matter(data, unit):
+    X, U = data
+    for index in (fuzzy_silhouette_score, xie_beni_index):
+        assert index(unit * X, U) == pytest.approx(index(X, U), rel=1e-9)
