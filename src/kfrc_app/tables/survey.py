@@ -112,7 +112,7 @@ def survey(
         If a column does not exist, or contradicts what is said of it; or a question.
     """
     label, name_column, weight = (
-        None if request is None else named(file.names, [request])[0]
+        None if request is None else _named_one(file.names, request)
         for request in (label_column, id_column, weight_column)
     )
     kept_aside = [name for name in (label, name_column, weight) if name is not None]
@@ -275,6 +275,18 @@ def named(known: Sequence[str], requested: Sequence[str]) -> list[str]:
             if part not in names:
                 names.append(part)
     return names
+
+
+def _named_one(known: Sequence[str], request: str) -> str:
+    """A column by name, where one is meant."""
+    found = named(known, [request])
+    if len(found) != 1:
+        shown = [name for name in known if name != ROW_NAMES]
+        problem = (
+            f"'{request}' names {len(found)} columns where one is meant" if found else "the name of a column is blank"
+        )
+        raise DataError(f"{problem}: the file has {quoted(shown, 10)}")
+    return found[0]
 
 
 def _suspicions(data: pd.DataFrame) -> list[str]:
