@@ -208,3 +208,9 @@ def test_an_index_with_weights_beyond_any_number_of_rows_is_refused(index, X):
 
 def test_the_family_of_documented_warnings_is_the_public_one():
     assert kfrc.UniformCollapseWarning in DOCUMENTED
+
+
+def test_widths_of_kernels_that_round_to_zero_in_the_units_of_the_table_are_not_used_in_them():
+    X = np.array([[2, 2], [1, 1], [2, 2], [2, 0], [2, 2]]) * 5e-324
+    model = FCMMK(4, n_kernels=1, random_state=0).fit(X)
+    assert_allclose(model.predict_proba(X), model.memberships_, atol=1e-6)

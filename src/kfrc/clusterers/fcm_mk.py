@@ -188,9 +188,9 @@ class FCMMK(FuzzyClusterer):
                 progress=progress,
             )
             self._centers = solution.centers
-            self._kernels = Kernels(sigmas, solution.membership_weights).in_units(self._exponent)
+            self._kernels = Kernels(sigmas, solution.membership_weights)  # as scaled: widths of users may round to zero
             self.cluster_centers_ = self._origin + np.ldexp(solution.centers, self._exponent)
-            self.sigmas_ = self._kernels.sigmas
+            self.sigmas_ = self._kernels.in_units(self._exponent).sigmas
             self.kernel_weights_ = solution.kernel_weights
             self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
             self._warn_about(
@@ -213,8 +213,7 @@ class FCMMK(FuzzyClusterer):
 
     def _distances(self, X: FloatArray) -> FloatArray:
         scaled = np.ldexp(X - self._origin, -self._exponent)
-        kernels = self._kernels.in_units(-self._exponent)
-        return kernels.squared_distances(_squared_euclidean(scaled, self._centers))
+        return self._kernels.squared_distances(_squared_euclidean(scaled, self._centers))
 
 
 def check_sigmas(sigmas: ArrayLike) -> FloatArray:

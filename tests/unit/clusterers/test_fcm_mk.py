@@ -135,7 +135,8 @@ def test_collapse_happens_exactly_from_the_predicted_m_on():
     options = {"init": "near_uniform", "n_init": 1, "tol": 1e-9, "max_iter": 20_000, "random_state": 0}
     with pytest.warns(UniformCollapseWarning, match=r"kappa = .* lambda_1 = .* m\* = 1.929"):
         collapsed = FCMMK(3, m=8.0, **options).fit(X)
-    leading = _leading_eigenvalue(fitted_rows(X), collapsed.cluster_centers_[0], collapsed._kernels.of_cluster(0))
+    kernels = collapsed._kernels.in_units(collapsed._exponent)
+    leading = _leading_eigenvalue(fitted_rows(X), collapsed.cluster_centers_[0], kernels.of_cluster(0))
     critical = collapsed.fuzzifier_.critical_m(3, leading)
     assert FCMMK(3, m=0.97 * critical, **options).fit(X).uniformity_ < 0.99
     with pytest.warns(UniformCollapseWarning, match="<= 1"):
