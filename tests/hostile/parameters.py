@@ -90,6 +90,8 @@ def draw_estimator(rng: np.random.Generator, n_samples: int) -> tuple[Any, bool]
         settings |= {"approximation": "auto"} if settings.get("approximation") == 2.0 else {}
         if settings.get("fuzzifier") == "quadratic":
             settings["m"] = 0.5
+    if settings.get("optimizer") == "momentum":
+        settings["n_starts"] = 1  # the paper's search makes 500 steps from each start, converged or not
     sensible = rng.random() < 0.7
     if not sensible:
         settings |= _odd_settings(kind, rng)
