@@ -227,7 +227,12 @@ class Metric(MatrixRelation):
         if isinstance(self.metric, str) and self.metric in ("euclidean", "sqeuclidean") and not self.params:
             check_squares(self.rows)
             return cdist(new, self.rows, self.metric)  # by differences: no digits lost, unlike inner products
-        return pairwise_distances(new, self.rows, metric=self.metric, **(self.params or {}))
+        R = pairwise_distances(new, self.rows, metric=self.metric, **(self.params or {}))
+        if isinstance(self.metric, str) and self.metric == "cosine":
+            R[np.ix_(~new.any(axis=1), ~self.rows.any(axis=1))] = (
+                0.0  # a row of zeros is at 1 from others, not from itself
+            )
+        return R
 
 
 @dataclass(frozen=True, eq=False)

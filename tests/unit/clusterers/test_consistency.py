@@ -213,3 +213,11 @@ def test_a_choice_gives_the_same_in_any_unit(scale):
     X = groups(np.random.default_rng(2))
     here, there = (KFRC(4, random_state=0).fit(data) for data in (X, scale * X))
     assert_allclose(there.memberships_, here.memberships_, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("cls", [FRC, RFCM, NERFCM, FANNY])
+def test_rows_of_zeros_are_predicted_as_they_were_fitted_by_angles(cls):
+    X = np.random.default_rng(0).integers(0, 3, (40, 2)).astype(float)
+    assert (X == 0).all(axis=1).any()
+    model = cls(4, metric="cosine", m=1.5, random_state=0).fit(X)
+    assert_allclose(model.predict_proba(X), model.memberships_, atol=1e-6)
