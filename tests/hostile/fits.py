@@ -72,7 +72,8 @@ def _ask_again(model: Any, table: Table, weights: Any, sensible: bool, rng: np.r
         exact["n_jobs"] = _unchanged
     near = {}
     if sensible and table.ordinary and getattr(model, "metric", "") != "precomputed":
-        near["columns"] = _other_columns
+        if getattr(model, "n_starts", 1) == 1:  # further starts of a search are drawn by the position of a column
+            near["columns"] = _other_columns
         near["units"] = _other_unit
     names = [*exact, *near, *near]
     way = names[rng.integers(len(names))]
