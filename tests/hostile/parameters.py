@@ -92,6 +92,8 @@ def draw_estimator(rng: np.random.Generator, n_samples: int) -> tuple[Any, bool]
             settings["m"] = 0.5
     if settings.get("optimizer") == "momentum":
         settings["n_starts"] = 1  # the paper's search makes 500 steps from each start, converged or not
+    if kind is FCMMK:
+        settings["n_init"] = 1  # up to 50 steps of the weights after each of up to 1000 of the memberships
     sensible = rng.random() < 0.7
     if not sensible:
         settings |= _odd_settings(kind, rng)

@@ -214,3 +214,14 @@ def test_widths_of_kernels_that_round_to_zero_in_the_units_of_the_table_are_not_
     X = np.array([[2, 2], [1, 1], [2, 2], [2, 0], [2, 2]]) * 5e-324
     model = FCMMK(4, n_kernels=1, random_state=0).fit(X)
     assert_allclose(model.predict_proba(X), model.memberships_, atol=1e-6)
+
+
+def test_what_rows_beyond_all_others_say_is_compared_without_overflow():
+    rng = np.random.default_rng(1)
+    X = np.sign(rng.standard_normal((40, 2))) * np.finfo(float).max * rng.random((40, 2))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        model = KFRC(3, level=1.0, m=3.0, init="kmeans++", random_state=1).fit(X)
+    assert np.isfinite(model.memberships_).all()

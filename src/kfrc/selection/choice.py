@@ -329,8 +329,10 @@ def _count_ties(opinions: Sequence[Opinion], best: Opinion) -> int:
     tied: list[Opinion] = []
     for rival in opinions:
         behind = best.row_evidence - rival.row_evidence
-        error = float(np.sqrt(len(behind)) * behind.std())
-        if behind.sum() <= _TIE * error and all(
+        size = max(float(np.abs(behind).max()), np.finfo(float).tiny)  # squares of what rows far away say may overflow
+        shares = behind / size
+        error = float(np.sqrt(len(behind)) * shares.std())
+        if shares.sum() <= _TIE * error and all(
             agreement(other.posterior, rival.posterior) < _SAME_OPINION for other in (best, *tied)
         ):
             tied.append(rival)
