@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import cosine_distances
 
 from kfrc._numerics import check_memory, clear_rounding
 from kfrc._validation import check_dissimilarities, check_squares, find_varying_columns
@@ -227,12 +228,22 @@ class Metric(MatrixRelation):
         if isinstance(self.metric, str) and self.metric in ("euclidean", "sqeuclidean") and not self.params:
             check_squares(self.rows)
             return cdist(new, self.rows, self.metric)  # by differences: no digits lost, unlike inner products
-        R = pairwise_distances(new, self.rows, metric=self.metric, **(self.params or {}))
-        if isinstance(self.metric, str) and self.metric == "cosine":
-            R[np.ix_(~new.any(axis=1), ~self.rows.any(axis=1))] = (
-                0.0  # a row of zeros is at 1 from others, not from itself
-            )
-        return R
+        if isinstance(self.metric, str) and self.metric == "cosine" and not self.params:
+            return _angular_distances(new, self.rows)
+        return pairwise_distances(new, self.rows, metric=self.metric, **(self.params or {}))
+
+
+def _angular_distances(new: FloatArray, rows: FloatArray) -> FloatArray:
+    """One minus the cosine of the angle; a row of zeros is at 1 from all others, and at 0 from itself."""
+    fitted = _of_ordinary_length(rows)
+    R: FloatArray = cosine_distances(fitted if new is rows else _of_ordinary_length(new), fitted)
+    R[np.ix_(~new.any(axis=1), ~rows.any(axis=1))] = 0.0
+    return R
+
+
+def _of_ordinary_length(rows: FloatArray) -> FloatArray:
+    """Rows times powers of two, which change no digit and no angle, so that their squares can be summed."""
+    return np.ldexp(rows, -np.frexp(np.abs(rows).max(axis=1, keepdims=True))[1])
 
 
 @dataclass(frozen=True, eq=False)

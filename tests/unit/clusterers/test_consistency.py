@@ -221,3 +221,10 @@ def test_rows_of_zeros_are_predicted_as_they_were_fitted_by_angles(cls):
     assert (X == 0).all(axis=1).any()
     model = cls(4, metric="cosine", m=1.5, random_state=0).fit(X)
     assert_allclose(model.predict_proba(X), model.memberships_, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e307, 1e-300])
+def test_angles_know_no_lengths(scale):
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    usual = FRC(2, metric="cosine", random_state=0).fit(X)
+    assert_allclose(FRC(2, metric="cosine", random_state=0).fit(X * scale).memberships_, usual.memberships_, atol=1e-9)
