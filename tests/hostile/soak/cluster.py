@@ -30,8 +30,9 @@ YOUNG = 0.15
 N_ROWS = 140_000
 """Three blocks of rows."""
 
-PATIENCE = 600.0
-"""Seconds after which a fit that has not ended counts as lost."""
+PATIENCE = 1500.0
+"""Seconds after which a fit that has not ended counts as lost: it takes ten, and two minutes on a machine that is so
+busy that workers need a minute to start; one that has lost its way takes for ever."""
 
 _ALLOWED_DEATHS = 3
 """How often a part of a pass may lose its worker until the fit ends with one line, as Dask has it."""
@@ -190,13 +191,31 @@ def _commands(cluster, rows, folder, seconds, tally, killer):
 
 def _memberships(cluster, rows, out, options):
     """What a command writes, or the one line that it ends with."""
-    command = ("-m", "kfrc_app", "fit", str(rows), "-c", "3", "-o", str(out), "--memory", fits.MEMORY, *_QUICK)
+    command = (
+        "-X",
+        "faulthandler",
+        "-m",
+        "kfrc_app",
+        "fit",
+        str(rows),
+        "-c",
+        "3",
+        "-o",
+        str(out),
+        "--memory",
+        fits.MEMORY,
+        *_QUICK,
+    )
     process = cluster.start(*command, *options, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         _, said = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return f"no end after {PATIENCE:.0f} s"
+        process.send_signal(signal.SIGABRT)  # faulthandler then tells where it was
+        _, said = process.communicate()
+        lives = [f"{each.cpu_times().user:.0f} s" for each in cluster.workers()]
+        return (
+            f"no end after {PATIENCE:.0f} s, load {os.getloadavg()}, workers have worked for {lives}:\n{said[-4000:]}"
+        )
     if process.returncode:
         return said.strip().removeprefix("error: ")
     return pd.read_parquet(out / "memberships")
