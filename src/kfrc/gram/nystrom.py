@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from kfrc import activity
-from kfrc._numerics import row_blocks
+from kfrc._numerics import clear_rounding, row_blocks
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
 from kfrc.gram.factored import FeatureGram, squared_euclidean
@@ -182,12 +182,14 @@ class LandmarkCenters(Centers):
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
         distances = np.empty((len(Z), len(self.locations)))
+        norms = np.einsum("ir,ir->i", self.locations, self.locations)
         for rows in row_blocks(len(Z), len(self.landmarks)):
             X = Z[rows] - self.center
             features = _anchored(self.kernel, X, self.landmarks, self.bandwidths) @ self.root
             exact = _anchored_diagonal(self.kernel, X, self.bandwidths)
             missing = np.maximum(exact - np.einsum("jr,jr->j", features, features), 0.0)
-            distances[rows] = squared_euclidean(features, self.locations) + missing[:, None]
+            found = squared_euclidean(features, self.locations) + missing[:, None]
+            distances[rows] = clear_rounding(found, exact, norms)  # as in the fit
         return distances
 
 

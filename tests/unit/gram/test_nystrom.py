@@ -115,3 +115,12 @@ def test_estimator_reports_the_approximation_it_used():
     assert 0 < close.approximation_error_ < 0.01
     assert_allclose(close.memberships_, exact.memberships_, atol=0.02)
     assert_allclose(close.predict_proba(X), close.memberships_, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_row_at_a_center_is_at_distance_zero_as_in_the_fit(seed):
+    X = np.random.default_rng(seed).standard_normal((4, 2))
+    gram = NystromGrams(X, GaussianSum(), 4).at(np.array([3.0, 5.0]))
+    distances = gram.centers(np.eye(4)).squared_distances(X)
+    assert (np.diag(distances) == 0).all()
+    assert (distances[~np.eye(4, dtype=bool)] > 0).all()
