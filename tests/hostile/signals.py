@@ -48,7 +48,7 @@ class Signals(Attack, name="signals" if POSIX else ""):
             _send(program.process.pid, sent, everybody=everybody)
         status = program.wait()
         _check_status(status, sent, twice=twice, messages=program.messages)
-        _check_results(verb, folder, status, before, in_order=sent != signal.SIGHUP and status >= 0)
+        _check_results(verb, folder, status, before, twice=twice, in_order=sent != signal.SIGHUP and status >= 0)
         return FINE if status == 0 else REFUSED
 
 
@@ -94,9 +94,7 @@ def _send(pid: int, number: int, *, everybody: bool) -> None:
 
 
 def _check_status(status: int, sent: int, *, twice: bool, messages: str) -> None:
-    allowed = {0, 128 + sent}
-    if twice or sent in (signal.SIGTERM, signal.SIGHUP):
-        allowed.add(-sent)  # which a shell calls the same
+    allowed = {0, 128 + sent, -sent}  # a shell calls the last two the same
     if status not in ({0} if sent == signal.SIGPIPE else allowed):
         raise Broken(f"status {status} after {signal.Signals(sent).name}{' twice' if twice else ''}\n{messages}")
     if "Traceback" in messages:
@@ -106,7 +104,9 @@ def _check_status(status: int, sent: int, *, twice: bool, messages: str) -> None
         raise Broken(f"more than one line after {signal.Signals(sent).name}\n{messages}")
 
 
-def _check_results(verb: str, folder: Path, status: int, before: dict[str, bytes], *, in_order: bool) -> None:
+def _check_results(
+    verb: str, folder: Path, status: int, before: dict[str, bytes], *, twice: bool, in_order: bool
+) -> None:
     """Hold what is there against what was there: whole, and nothing else if the program could still act."""
     from kfrc_app.output import mend_output
 
@@ -119,6 +119,8 @@ def _check_results(verb: str, folder: Path, status: int, before: dict[str, bytes
         raise Broken(f"what a killed run has left is not mended\n{leftovers(results)}")
     found = contents(results)
     kept = {name: content for name, content in found.items() if not name.startswith(("study", "new/unfinished"))}
+    if kept == before and status == -signal.SIGINT and not twice and verb != "study":
+        raise Broken("a single Ctrl-C kills the program without a word, before it has a result")
     if kept == before:
         if status == 0 and verb != "study":
             raise Broken("status 0 without a result")
