@@ -14,7 +14,7 @@ from kfrc.dissimilarity import gower_dissimilarities
 from kfrc.metrics import fuzzy_silhouette_score, partition_coefficient, xie_beni_index
 
 QUICK = {"m": 1.5, "level": 1.0, "max_anisotropy": 5.0, "n_starts": 1, "random_state": 0}
-POINTS = [FRC(2), FCM(2), MSFCM(2), NERFCM(2), RFCM(2), VFCM(2), FANNY(2), FCMMK(2)]
+POINTS = [cls(2, random_state=0) for cls in (FRC, FCM, MSFCM, NERFCM, RFCM, VFCM, FANNY, FCMMK)]
 EVERY = [*POINTS, KFRC(2, **QUICK)]
 RELATIONS = [FRC, RFCM, NERFCM, FANNY]
 DOCUMENTED = tuple(
