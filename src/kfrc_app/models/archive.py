@@ -31,6 +31,9 @@ MAX_DEPTH = 120
 MAX_VALUES = 20_000_000
 """Values of the document. A table of 50 000 columns, the widest that is fitted, leads to about half as many."""
 
+SPARSE = "SparseMatrixNode"
+"""How sparse matrices are kept: as a zip file of arrays within the file."""
+
 _BUILTINS = frozenset({"dict", "list", "tuple", "set", "str", "int", "float", "bool", "complex", "NoneType", "bytes"})
 _PLAIN = {
     "DictNode": ("builtins.dict", "collections.OrderedDict"),
@@ -101,7 +104,10 @@ def check_parts(content: bytes, document: dict[str, Any], allowed: Callable[[str
                 size += member.file_size  # a part that is named often is read as often
                 if size > limit:
                     raise _too_large(size, limit)
-                _check_array(archive, member)
+                if node["__loader__"] == SPARSE:
+                    _check_matrix(archive.read(member))
+                else:
+                    _check_array(archive, member)
 
 
 def _allowed(content: bytes) -> int:
@@ -173,7 +179,7 @@ def _refuse_kind(node: dict[str, Any], allowed: Callable[[str], bool]) -> None:
     name = f"{node.get('__module__')}.{node.get('__class__')}"
     module, _, called = name.rpartition(".")
     loader = str(node["__loader__"])
-    if loader == "ObjectNode" or (loader == "TupleNode" and name != "builtins.tuple"):
+    if loader in ("ObjectNode", SPARSE) or (loader == "TupleNode" and name != "builtins.tuple"):
         known = allowed(name)
     elif loader == "ConstructorFromReduceNode" or name == "collections.Counter":
         known = allowed(name) and module in ("collections", "datetime")
@@ -193,6 +199,17 @@ def _refuse_kind(node: dict[str, Any], allowed: Callable[[str], bool]) -> None:
 def _is_number(module: str, name: str) -> bool:
     found = getattr(np, name, None) if module == "numpy" else None
     return isinstance(found, type) and issubclass(found, np.generic) and not issubclass(found, np.void | np.object_)
+
+
+def _check_matrix(content: bytes) -> None:
+    """Stop if the arrays of a sparse matrix, a packed file within the file, are larger than they may be."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _refuse_growth(archive, content)
+            for member in archive.infolist():
+                _check_array(archive, member)
+    except _DAMAGED as error:
+        raise _damaged(error) from None
 
 
 def _check_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:

@@ -73,7 +73,16 @@ def load_model(path: str | Path) -> FuzzyClusterer:
     return model
 
 
-_HARMLESS = frozenset({"collections.Counter", "datetime.date", "datetime.datetime", "numpy.linalg._linalg.EighResult"})
+_HARMLESS = frozenset(
+    {
+        "collections.Counter",
+        "datetime.date",
+        "datetime.datetime",
+        "numpy.linalg._linalg.EighResult",
+        "scipy.sparse._csr.csr_array",
+        "scipy.sparse._csr.csr_matrix",
+    }
+)
 """Types of other packages that stages of a fit hold besides those of skops' own list: nothing but containers."""
 
 

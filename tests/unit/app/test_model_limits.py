@@ -10,10 +10,11 @@ import zipfile
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from kfrc import FCM
 from kfrc_app import _unpacking
-from kfrc_app.models import ModelError, dump_model, load_model, load_object
+from kfrc_app.models import ModelError, dump_model, dump_object, load_model, load_object
 from kfrc_app.models.archive import MAX_DEPTH, SCHEMA
 
 BIG = 64 << 20  # more than a small file may become
@@ -171,3 +172,18 @@ def test_a_stored_model_larger_than_the_limit_of_packed_files_is_read(tmp_path, 
     monkeypatch.setattr(_unpacking, "MAX_UNPACKED", 1000)
     (tmp_path / "model.skops").write_bytes(model_bytes)
     load_model(tmp_path / "model.skops")
+
+
+def test_a_sparse_matrix_among_the_stages_of_a_fit_is_read_and_a_bomb_in_it_is_not():
+    matrix = scipy.sparse.csr_array(np.eye(5))
+    stage = dump_object({"matrix": matrix})
+    assert (load_object(stage)["matrix"] != matrix).nnz == 0
+    parts = parts_of(stage)
+    (name,) = [name for name in parts if name.endswith(".npz")]
+    inner = parts_of(parts[name])
+    inner["data.npy"] = npy_header((BIG // 8,)) + bytes(BIG)
+    with pytest.raises(ModelError, match="unpacks to more than 32 MB"):
+        load_object(packed({**parts, name: packed(inner)}))
+    inner["data.npy"] = npy_header((10**12,)) + bytes(8)
+    with pytest.raises(ModelError, match="is damaged: an array"):
+        load_object(packed({**parts, name: packed(inner)}))
