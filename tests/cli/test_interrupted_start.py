@@ -15,7 +15,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds that anything may take before the test fails."""
 
 PROGRAM = """

@@ -73,7 +73,7 @@ for package in (kfrc, kfrc_app):
 def modules_after(code):
     """What is imported at the end of a script of its own."""
     told = "\nimport json, sys\nsys.stderr.write('\\n' + json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code + told], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", code + told], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done
     return set(json.loads(done.stderr.splitlines()[-1]))
 

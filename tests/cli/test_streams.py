@@ -30,7 +30,7 @@ def shell(command, cwd, **streams):
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         **streams,
     )
@@ -76,7 +76,7 @@ def test_a_file_does_not_get_the_number_of_a_closed_stream(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(NUMBERS)
     closed = f"{sys.executable} {script} {target} <&- >&- 2>&-"
-    subprocess.run(closed, shell=True, check=True, timeout=120)
+    subprocess.run(closed, shell=True, check=True, timeout=300)
     number, read = target.read_text().split()
     assert int(number) > 2
     assert read == "''"
