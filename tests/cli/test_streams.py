@@ -90,3 +90,8 @@ def model(iris_frame, tmp_path):
 
     (tmp_path / "model.skops").write_bytes(dump_model(FCM(3, random_state=0).fit(iris_frame.drop(columns="species"))))
     return os.fspath(tmp_path)
+
+
+def test_a_window_without_columns_shows_messages_all_the_same(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "none.csv" in run("diagnose", tmp_path / "none.csv", "-c", "2", code=1).err

@@ -30,7 +30,7 @@ class Signals(Attack, name="signals" if POSIX else ""):
     """A verb is sent a signal, or two, at a random moment between its first instruction and its end."""
 
     tries = 200
-    quick = 4
+    quick = 1
 
     def attempt(self, rng: np.random.Generator, folder: Path) -> str:
         verb = str(rng.choice(list(VERBS)))

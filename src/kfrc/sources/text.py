@@ -172,6 +172,8 @@ def _parsed(path: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise SourceError(f"{path} does not exist") from None
+    except UnicodeDecodeError:
+        raise SourceError(f"{path} is not encoded as UTF-8: see the names of its columns") from None
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # the disk is full, or nobody may read it: what the system says is clear

@@ -49,7 +49,7 @@ def messages() -> Console:
 
 def _console(*, stderr: bool) -> Console:
     console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
+    if (not console.is_terminal and "COLUMNS" not in os.environ) or console.width < 1:  # nothing fits into COLUMNS=0
         console.width = PLAIN_WIDTH
     return console
 

@@ -298,3 +298,10 @@ def test_text_files_are_not_looked_at_again(written):
     os.unlink(path)
     assert column(source) == [1.0, 2.0]
     assert source.described == str(path)
+
+
+def test_names_of_columns_that_are_not_utf_8_are_told(tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes("größe,b\n1,2\n3,4\n".encode("latin-1"))
+    with pytest.raises(SourceError, match="is not encoded as UTF-8"):
+        CSVSource(path)
