@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
             if name in vars(module):
                 globals()[name] = vars(module)[name]
                 return globals()[name]
-    elif not name.startswith("_"):
+    elif name.isidentifier() and not name.startswith("_"):
         try:
             return import_module(f"kfrc.{name}")
         except ModuleNotFoundError as error:
