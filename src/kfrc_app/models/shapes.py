@@ -32,6 +32,8 @@ _SHAPES: dict[str, dict[str, tuple[str, str]]] = {
         "scale": ("k", FINITE),
         "bandwidths": ("k", NO_GAPS),
     },
+    "PosteriorRows": {"order": ("c", FINITE)},
+    "Mixture": {"weights": ("k", FINITE), "means": ("kq", FINITE)},
     "TableCenters": {"occupied": ("c", ANY)},
     "ColumnCenters": {"positions": ("k", FINITE), "bandwidths": ("k", NO_GAPS), "norms": ("kc", NO_GAPS)},
     "KernelCenters": {
