@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 import threading
 import time
@@ -150,10 +151,13 @@ def start_following(show: Callable[[str], None], every: float = INTERVAL) -> Fol
 def results(parallel: Parallel, calls: Iterable[Any]) -> Generator[Any]:
     """Results of ``parallel(calls)``, one by one; what the workers are doing is told here while they are waited for.
 
+    Workers that are started for this do not hear Ctrl-C, which a terminal sends to every process: it reaches this one,
+    which ends them.
+
     Parameters
     ----------
     parallel : joblib.Parallel
-        Best with ``return_as="generator"``.
+        With ``return_as="generator"`` or ``"generator_unordered"``.
     calls : iterable
         Made by :func:`joblib.delayed`.
 
@@ -168,15 +172,17 @@ def results(parallel: Parallel, calls: Iterable[Any]) -> Generator[Any]:
 
     follower = _follower.get()
     if follower is None or effective_n_jobs(parallel.n_jobs) == 1:
-        found = parallel(calls)
+        with _unheard_interrupts():
+            found = parallel(calls)
         with _closing(found):
-            yield from found
+            for result in found:  # yield from would hand the end to joblib, which warns of it
+                yield result
         return
     with tempfile.TemporaryDirectory(prefix="kfrc-", ignore_cleanup_errors=True) as folder:
         diary = os.path.join(folder, "diary")
         told: Iterator[Any] = ((_telling, (diary, *call), {}) for call in calls)
         with _relay(diary, follower) as waiting:
-            with waiting:
+            with waiting, _unheard_interrupts():
                 found = parallel(told)
             with _closing(found):
                 remaining = iter(found)
@@ -186,6 +192,22 @@ def results(parallel: Parallel, calls: Iterable[Any]) -> Generator[Any]:
                     if result is _END:
                         return
                     yield result
+
+
+@contextmanager
+def _unheard_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C from the processes and threads that are started inside; here it is answered at the end of the block.
+
+    A process that is still starting would answer with a traceback, as each module that it imports would.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

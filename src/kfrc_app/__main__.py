@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from kfrc_app._interrupts import INTERRUPTED, answer_interrupts
+from kfrc_app._interrupts import INTERRUPTED, answer_interrupts, clean_up_quietly
 
 MISSING_PACKAGE = 1
 
@@ -12,6 +12,7 @@ MISSING_PACKAGE = 1
 def main() -> None:
     """Run the ``kfrc`` program."""
     answer_interrupts()
+    clean_up_quietly()
     from kfrc_app._streams import UNWRITTEN, flush_output, open_closed_streams, say_unwritten
 
     open_closed_streams()

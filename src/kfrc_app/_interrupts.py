@@ -24,6 +24,10 @@ INTERRUPTED = 128 + signal.SIGINT
 _CLEAR_LINE = "\r\x1b[2K\x1b[?25h"
 """Removes the progress bar from a terminal, and shows the cursor again."""
 
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+
+_CLEANERS = ("joblib.externals.loky.backend.resource_tracker", "multiprocessing.resource_tracker")
+
 _IMPORTS = "<frozen importlib"
 """How the names of the files begin in which Python keeps its imports."""
 
@@ -44,6 +48,12 @@ class Working:
         Working.depth -= 1
 
 
+class Problem:
+    """Whether somebody has said why the program ends; once is enough."""
+
+    told = False
+
+
 noticed: list[threading.Event] = []
 """Set when a signal has become an exception."""
 
@@ -53,6 +63,15 @@ def answer_interrupts() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
         sys.unraisablehook = _report
+
+
+def clean_up_quietly() -> None:
+    """Let the processes that remove what workers left do so without a warning: it is what they are for.
+
+    They are started by joblib and Python, which have no other way to be told, and stay until this process has ended.
+    """
+    told = [os.environ.get("PYTHONWARNINGS", ""), *(f"ignore::UserWarning:{name}" for name in _CLEANERS)]
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, told))
 
 
 def tell_noticed() -> None:
@@ -66,8 +85,8 @@ def end_at_once(number: int) -> None:
     workers = getattr(sys.modules.get("multiprocessing"), "active_children", tuple)  # it may be half imported
     for worker in workers():
         with suppress(OSError):
-            worker.kill()
-    if number == signal.SIGINT:
+            os.kill(worker.pid, _KILL)  # those of joblib have no method for it
+    if number == signal.SIGINT and not Problem.told:
         start = _CLEAR_LINE if os.isatty(2) else ""
         with suppress(OSError):  # nobody reads it
             os.write(2, f"{start}kfrc: interrupted\n".encode())
@@ -87,8 +106,14 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     tell_noticed()
     if not Working.depth or is_importing(frame):
         end_at_once(number)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, end_again)
     raise KeyboardInterrupt
+
+
+def end_again(number: int, frame: FrameType | None) -> None:
+    """Answer a second signal: what the first one began takes too long."""
+    signal.signal(number, signal.SIG_DFL)
+    end_at_once(number)
 
 
 def _report(unraisable: sys.UnraisableHookArgs) -> None:

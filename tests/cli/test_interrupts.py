@@ -68,6 +68,20 @@ kfrc_app.study.cell.run_task = run
 main()
 """
 
+STUDY_WHOSE_END_TAKES_LONG = (
+    """
+from joblib._parallel_backends import LokyBackend
+
+def abort(*arguments, **options):
+    pathlib.Path(os.environ["REACHED"]).with_name("ending").touch()
+    time.sleep(600)
+
+LokyBackend.abort_everything = LokyBackend.terminate = abort
+"""
+    + STUDY
+)
+"""The same; ending its workers as joblib does never ends."""
+
 SCRIPT = """
 import numpy as np
 from kfrc import KFRC
@@ -92,7 +106,7 @@ def interrupt(tmp_path_factory):
     """Run a program until it is where it should be, then press Ctrl-C; returns (status, output, errors)."""
     processes = []
 
-    def interrupted(code, *arguments, everybody=True):
+    def interrupted(code, *arguments, everybody=True, twice=False):
         reached = tmp_path_factory.mktemp("reached") / "there"
         process = subprocess.Popen(
             [sys.executable, "-c", BEGINNING + code, *map(str, arguments)],
@@ -103,13 +117,12 @@ def interrupt(tmp_path_factory):
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "REACHED": str(reached)},
         )
         processes.append(process)
-        end = time.monotonic() + PATIENCE
-        while not reached.exists():
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < end, "waited too long"
-            time.sleep(0.02)
+        wait_for(reached, process)
         # A terminal sends the signal to the workers as well, kill -INT does not.
         (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
+        if twice:
+            wait_for(reached.with_name("ending"), process)
+            (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
         assert_nobody_is_left(process.pid)
         assert not reached.with_name("computed").exists(), "it answered when the work was done"
@@ -120,6 +133,15 @@ def interrupt(tmp_path_factory):
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
+
+
+def wait_for(file, process):
+    """Wait until a process has made a file."""
+    end = time.monotonic() + PATIENCE
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
 
 
 def assert_nobody_is_left(group):
@@ -173,6 +195,12 @@ def test_an_interrupted_study_says_how_to_go_on(interrupt, tmp_path, n_jobs, eve
     assert (code, out) == (130, "")
     assert err == "kfrc: interrupted; finished tasks are kept, and the same command resumes\n"
     assert not list(Path(tmp_path / "out").rglob("*.parquet"))
+
+
+def test_a_second_interrupt_ends_the_workers_too(interrupt, tmp_path):
+    command = ("study", "run", "synthetic", "--out", tmp_path / "out", "--n-jobs", 2)
+    ended = interrupt(STUDY_WHOSE_END_TAKES_LONG, *command, everybody=False, twice=True)
+    assert ended == (130, "", "kfrc: interrupted\n")
 
 
 @with_workers

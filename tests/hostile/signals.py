@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import tempfile
 import time
@@ -21,6 +22,9 @@ POSIX = os.name == "posix"
 EARLIER = {"model.skops": b"of an earlier run", "notes of mine.txt": b"mine"}
 WHOLE = {"model.skops", "memberships.csv", "summary.json"}
 """Files that every complete fit has."""
+
+_TOLD_BEFORE = re.compile(r"note: |.*: \d+ of \d+$")
+"""Lines that may stand above the one that says how a run ended: notes, and how far it was."""
 
 VERBS = {"fit": 1.0, "fit with a report": 2.0, "predict": 1.0, "study": 2.0, "demo": 3.0, "pieces": 1.5}
 """What is interrupted, and about how long it takes beside a cheap fit."""
@@ -99,7 +103,7 @@ def _check_status(status: int, sent: int, *, twice: bool, messages: str) -> None
         raise Broken(f"status {status} after {signal.Signals(sent).name}{' twice' if twice else ''}\n{messages}")
     if "Traceback" in messages:
         raise Broken(f"a traceback after {signal.Signals(sent).name}{' twice' if twice else ''}\n{messages}")
-    lines = [line for line in messages.splitlines() if line and not line.startswith("note: ")]
+    lines = [line for line in messages.splitlines() if line and not _TOLD_BEFORE.match(line)]
     if status and len(lines) > 1:
         raise Broken(f"more than one line after {signal.Signals(sent).name}\n{messages}")
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import signal
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
+from joblib.externals.loky import get_reusable_executor
 from numpy.testing import assert_array_equal
 
 from kfrc import FANNY, FCM, FCMMK, FRC, KFRC, MSFCM, NERFCM, RFCM, VFCM, activity
@@ -148,8 +151,9 @@ def test_an_error_of_a_worker_is_raised():
         list(results(Parallel(n_jobs=2, return_as="generator"), [delayed(divmod)(1, 0)] * 2))
 
 
-def test_nobody_works_on_for_results_that_are_no_longer_waited_for():
-    with follow(print):
+@pytest.mark.parametrize("followed", [False, True])
+def test_nobody_works_on_for_results_that_are_no_longer_waited_for(followed):
+    with follow(print) if followed else nullcontext():
         found = results(Parallel(n_jobs=2, return_as="generator"), [delayed(pow)(1, 2), delayed(time.sleep)(600)])
         assert next(found) == 1
         before = {child.pid for child in multiprocessing.active_children()}
@@ -257,6 +261,22 @@ def test_functions_can_be_followed_as_well_as_fits(X):
         one_group_test(X, n_draws=19, random_state=0)
     assert any(text.startswith("clustering: ") for text in told)
     assert told[-1] == "testing whether there are groups: 19 of 19"
+
+
+def heard_interrupts(_):
+    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs masks of signals")
+@pytest.mark.parametrize("followed", [False, True])
+def test_workers_leave_the_answer_to_ctrl_c_to_the_process_that_started_them(followed):
+    get_reusable_executor().shutdown(wait=True)  # workers of earlier tests may have been started by somebody else
+    calls = [delayed(heard_interrupts)(k) for k in range(4)]
+    with contained():
+        if followed:
+            start_following(lambda text: None)
+        assert not any(results(Parallel(n_jobs=2, return_as="generator"), calls))
+    assert heard_interrupts(0)
 
 
 def test_without_a_follower_a_step_costs_less_than_a_small_matrix_product():

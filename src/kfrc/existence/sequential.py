@@ -182,7 +182,7 @@ def _evaluate(
     if workers == 1:
         yield from map(evaluate, generators)
         return
-    with Parallel(n_jobs=n_jobs) as parallel:
+    with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
         for start in range(0, len(generators), workers):
             batch = generators[start : start + workers]
             yield from activity.results(parallel, (delayed(evaluate)(rng) for rng in batch))

@@ -22,6 +22,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from kfrc_app._interrupts import Problem
+
 if TYPE_CHECKING:
     from kfrc.activity import Follower
 
@@ -70,6 +72,7 @@ def say_notes(notes: Iterable[str]) -> None:
 
 def say_problem(text: object) -> None:
     """Print why the program stops."""
+    Problem.told = True
     say("kfrc", text, "bold red")
 
 

@@ -66,7 +66,7 @@ def prompt_end() -> Iterator[None]:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, _interrupts.end_again)
     _interrupts.tell_noticed()
     if _interrupts.is_importing(frame):
         _interrupts.end_at_once(number)
