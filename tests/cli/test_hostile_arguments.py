@@ -40,6 +40,7 @@ def refused(run, *arguments, code=2):
         ("--refits", ENDLESS, "less than or equal to 10000"),
         ("--seed", "-1", "'--seed'"),
         ("--memory", "nanGB", "at least 10 MB"),
+        ("--memory", "9" * 400, "at least 10 MB"),
     ],
 )
 def test_a_number_that_means_nothing_is_refused_by_its_option(run, iris_csv, tmp_path, option, value, words):

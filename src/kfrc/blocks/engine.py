@@ -33,6 +33,9 @@ S = TypeVar("S", bound=Summary)
 CONNECT_TIMEOUT = 10.0
 """Seconds until a scheduler that does not answer is given up."""
 
+_GREETINGS = 5
+"""How often a scheduler is asked for a greeting that nothing else comes with."""
+
 _RETRIES = 3
 """How often a task is given to another worker after it failed for a reason that may be the worker's."""
 
@@ -69,7 +72,7 @@ def parse_memory(memory: str | float | None) -> int:
     unit = _UNITS.get(match[2].upper()) if match else None
     try:
         n_bytes = int(float(match[1]) * unit) if match and unit is not None else 0
-    except ValueError:
+    except (ValueError, OverflowError):  # no number, or one beyond all numbers
         n_bytes = 0
     if n_bytes < 10**7:
         raise ValueError(f'memory must be at least 10 MB, such as "2GB", got {memory!r}')
@@ -262,11 +265,15 @@ class ClusterEngine(Engine):
                     except distributed.CancelledError as error:  # at any time until the result is here
                         if sending == _SENDINGS - 1 or not self._placement.are_lost(*_rows_of(reader, blocks)):
                             raise _lost(self.client) from error
+                        futures[k].release()
                         futures[k] = self._submitted(task, reader, blocks)
                 futures[k].release()
                 yield result
         finally:
             self.client.cancel(futures, force=True)
+            for future in futures:
+                # A client keeps what is not released, with its error, whose frames keep the rows of this fit.
+                future.release()
 
     def _submitted(self, task: Callable[[Reader, range], Any], reader: Reader, blocks: range) -> Any:
         """The future of a task."""
@@ -387,13 +394,33 @@ def connected(address: str, *, security: Any = None, trusted: bool = False) -> I
     for name in ("distributed.client", "distributed.core", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is told once, by the error
     place = admitted(address, security=security, trusted=trusted)
+    options = {"security": place.security, "timeout": CONNECT_TIMEOUT, "set_as_default": False}
     try:
-        client = distributed.Client(
-            place.address, security=place.security, timeout=CONNECT_TIMEOUT, set_as_default=False
-        )
-    except (OSError, ValueError, RuntimeError) as error:
+        client = _greeted(distributed.Client, place.address, options)
+    except (OSError, ValueError, RuntimeError, AssertionError) as error:
         raise WorkerError(f"no Dask scheduler answers at {address}; {place.doubt}") from error
     try:
         yield client
     finally:
         client.close(timeout=CONNECT_TIMEOUT)
+
+
+def _greeted(client_class: Any, address: str, options: dict[str, Any]) -> Any:
+    """A client that a scheduler has greeted.
+
+    Dask asserts that a greeting comes alone, but news of a worker that has just died may come with it. Then another
+    client is greeted; the first one is closed here, because nobody else could: it has no name yet.
+    """
+    begun: list[Any] = []
+
+    class Client(client_class):
+        def start(self, **options: Any) -> None:
+            begun.append(self)
+            super().start(**options)
+
+    for _ in range(_GREETINGS - 1):
+        try:
+            return Client(address, **options)
+        except AssertionError:
+            begun.pop().close(timeout=CONNECT_TIMEOUT)
+    return Client(address, **options)

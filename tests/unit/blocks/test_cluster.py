@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import signal
 import threading
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import dask.array as da
 import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -159,6 +161,8 @@ def test_rows_of_this_process_are_sent_again_if_the_worker_that_kept_them_is_kil
         client.submit = submit_and_kill
         same_bits(KFRC(**SETTINGS).fit(frame.to_numpy(), client=client, memory=SMALL), expected)
         assert doomed.returncode == -signal.SIGKILL
+        gc.collect()
+        wait_until(lambda: not client.futures)  # nothing of the fit is kept for the life of the client
 
 
 def test_fuzzy_c_means_gives_the_same_bits_too(cluster, folder):
@@ -196,6 +200,8 @@ def test_rows_that_kill_every_worker_end_the_fit_with_one_line(cluster, folder):
             reviver.start()
             with pytest.raises(WorkerError, match="died again and again"):
                 KFRC(**SETTINGS).fit(MortalRows(folder), client=client, memory=SMALL)
+            gc.collect()
+            wait_until(lambda: not client.futures)
     finally:
         stop.set()
         reviver.join()
@@ -208,6 +214,20 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
         connected("tcp://127.0.0.1:9"),
     ):
         pass
+
+
+def test_a_greeting_that_comes_with_other_news_is_asked_for_again(cluster, monkeypatch):
+    connect, clients = distributed.Client._ensure_connected, []
+
+    async def disturbed(self, timeout=None):
+        await connect(self, timeout)
+        clients.append(self)
+        assert len(clients) != 1  # as Dask does when it finds two messages in place of one
+
+    monkeypatch.setattr(distributed.Client, "_ensure_connected", disturbed)
+    with connected(cluster.address) as client:
+        client.wait_for_workers(1)
+        assert [each.status for each in clients] == ["closed", "running"]
 
 
 def test_what_is_no_client_is_refused(frame):

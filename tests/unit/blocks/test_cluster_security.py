@@ -173,7 +173,7 @@ def test_a_cluster_with_tls_works_for_who_has_a_certificate_of_its_authority(cer
         processes=False,
         protocol="tls",
         host="127.0.0.1",
-        dashboard_address=None,
+        dashboard_address=":0",
         security=theirs,
     ) as cluster:
         address = cluster.scheduler_address
