@@ -85,7 +85,7 @@ class ColumnPlan:
             tallied = np.bincount(places, kept, len(distinct))
             pairs = zip(distinct.tolist(), tallied.tolist(), strict=True)
             n_blank = float(blank.sum() if weights is None else weights[blank].sum())
-            return LevelCounts(Counter({value: count for value, count in pairs if count > 0}), n_blank)
+            return LevelCounts(Counter({value: count for value, count in pairs if count > 0}), n_blank).bounded()
         whole = raw.combine_chunks() if hasattr(raw, "combine_chunks") else raw
         if not hasattr(whole, "dictionary"):
             whole = whole.dictionary_encode()

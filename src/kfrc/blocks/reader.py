@@ -66,6 +66,8 @@ class Standardizing(Coding):
         Fences, infinite where there are none.
     mean, scale : ndarray of shape (k,)
         Units of the columns of numbers: zero and one for levels.
+    coded : bool
+        Whether the source holds codes of levels rather than the levels themselves.
     """
 
     positions: tuple[int, ...]
@@ -74,11 +76,12 @@ class Standardizing(Coding):
     high: FloatArray
     mean: FloatArray
     scale: FloatArray
+    coded: bool = False
 
     def write(self, chunk: Chunk, out: FloatArray) -> None:  # noqa: D102
         for k, j in enumerate(self.positions):
             raw = chunk.columns[j]
-            values = as_numbers(raw) if self.columns is None else encoded(self.columns[k], raw)
+            values = as_numbers(raw) if self.columns is None or self.coded else encoded(self.columns[k], raw)
             target = out[k]
             if self.columns is not None and not self.columns[k].continuous:
                 target[:] = values
@@ -106,7 +109,7 @@ def as_numbers(column: Any) -> FloatArray:
 def encoded(column: Column, raw: Any) -> FloatArray:
     """Codes of a raw column; what repeats is encoded once."""
     if isinstance(raw, np.ndarray):
-        return raw if raw.dtype.kind == "f" else column.encode(raw)
+        return raw if column.continuous and raw.dtype.kind == "f" else column.encode(raw)
     if column.discrete and hasattr(raw, "dictionary_encode"):
         whole = raw.combine_chunks() if hasattr(raw, "combine_chunks") else raw
         if not hasattr(whole, "dictionary"):

@@ -50,6 +50,8 @@ class SourceColumns:
         Whether there are blanks.
     n_blank : dict
         Weight of the rows in which nothing is known, by position of the column.
+    coded : bool
+        Whether the source holds codes of levels rather than the levels themselves.
     """
 
     names: tuple[Any, ...]
@@ -64,6 +66,7 @@ class SourceColumns:
     one_scale: bool
     incomplete: bool
     n_blank: dict[int, float]
+    coded: bool
 
     def coding(self, places: IntArray) -> Standardizing:
         """How blocks of some of the used columns, given by their places, are made."""
@@ -75,6 +78,7 @@ class SourceColumns:
             self.fences.high[places],
             np.where(measured, self._mean[places], 0.0),
             np.where(measured, self.scale[places], 1.0),
+            self.coded,
         )
 
     @property
@@ -94,10 +98,10 @@ class SourceColumns:
         columns = []
         for place, position in enumerate(self.positions.tolist()):
             raw = sample.columns[by_position[position]]
-            if self.schema is not None and raw.dtype.kind == "O":
-                columns.append(self.schema.columns[self._place_in_schema(place)].encode(raw))
-            else:
+            if self.types is None or self.coded or self.types[place].continuous:
                 columns.append(raw.astype(np.float64))
+            else:
+                columns.append(self.types[place].encode(raw))
         bulk = self.fences.clip(np.column_stack(columns))
         if self.types is not None:
             standardized = np.column_stack([t.standardize(bulk[:, j]) for j, t in enumerate(self.types)])
@@ -119,10 +123,6 @@ class SourceColumns:
             standardized,
             self.one_scale,
         )
-
-    def _place_in_schema(self, place: int) -> int:
-        assert self.schema is not None
-        return self.schema.positions.tolist().index(int(self.positions[place]))
 
 
 def columns_of_source(
@@ -156,6 +156,7 @@ def columns_of_source(
     stacklevel : int
         Of warnings.
     """
+    coded = schema is not None
     learned = schema if schema is not None else _learned(names, plans, survey, types, missing)
     found = {plan.position: stats for plan, stats in zip(plans, survey.columns, strict=True)}
     n_blank = {position: stats.n_blank for position, stats in found.items()}
@@ -173,7 +174,7 @@ def columns_of_source(
             stacklevel=stacklevel,
         )
     plain = (
-        schema is None
+        not coded
         and not weighted
         and all(column.name == "numeric" for column in learned.columns)
         and not any(n_blank[p] for p in learned.positions.tolist())
@@ -204,7 +205,7 @@ def columns_of_source(
     warning = described()
     if warning is not None:
         warnings.warn(OutlierWarning(warning, described), stacklevel=stacklevel)
-    scaled = [_scaled(column, stat, f) for column, stat, f in zip(used, stats, fenced, strict=True)]
+    scaled = [_scaled(column, stat, f, coded=coded) for column, stat, f in zip(used, stats, fenced, strict=True)]
     mean = np.array([0.0 if f is None else f.mean for f in fenced])
     scale = np.array([column.scale for column in scaled])
     one_scale = plain and settings.needs_scale and _on_one_scale(stats)
@@ -217,7 +218,7 @@ def columns_of_source(
             ends = np.clip([stat.low, stat.high], fences.low[k], fences.high[k])
             ranges[k] = np.clip((ends - mean[k]) / scale[k], -FARTHEST, FARTHEST)
         else:
-            counts = _level_weights(column, stat)
+            counts = _level_weights(column, stat, coded=coded)
             shares[k] = counts / counts.sum()
     return SourceColumns(
         names=names,
@@ -232,6 +233,7 @@ def columns_of_source(
         one_scale=one_scale,
         incomplete=missing != "level" and any(stat.n_blank > 0 for stat in stats),
         n_blank=dict.fromkeys(n_blank, 0.0) if missing == "level" else n_blank,
+        coded=coded,
     )
 
 
@@ -317,31 +319,25 @@ def _fences(fenced: list[Fenced | None]) -> Fences:
     return replace(found, far=tuple(far))
 
 
-def _scaled(column: Column, stats: Histogram | LevelCounts, fenced: Fenced | None) -> Column:
+def _scaled(column: Column, stats: Histogram | LevelCounts, fenced: Fenced | None, *, coded: bool) -> Column:
     if fenced is not None:
         return replace(column, mean=fenced.mean, scale=fenced.deviation)  # type: ignore[call-arg]
     assert isinstance(stats, LevelCounts)
-    weights = _level_weights(column, stats)
+    weights = _level_weights(column, stats, coded=coded)
     return column.scaled(np.arange(len(weights), dtype=np.float64), weights)
 
 
-def _level_weights(column: Column, stats: LevelCounts) -> FloatArray:
+def _level_weights(column: Column, stats: LevelCounts, *, coded: bool) -> FloatArray:
     """How often each code occurs."""
     values = np.empty(len(stats.counts), dtype=object)
     values[:] = list(stats.counts)
-    is_code = isinstance(column, Cyclic) or (
-        all(isinstance(v, float) for v in values) and not _has_float_levels(column)
-    )
-    codes = values.astype(np.float64) if is_code else column.encode(values)
+    # Parts of dates are counted as codes wherever they come from.
+    codes = values.astype(np.float64) if coded or isinstance(column, Cyclic) else column.encode(values)
     weights = np.zeros(len(column.levels))
     np.add.at(weights, codes.astype(np.int64), np.array(list(stats.counts.values()), dtype=np.float64))
     if isinstance(column, Levels) and column.blank:
         weights[-1] += stats.n_blank
     return weights
-
-
-def _has_float_levels(column: Column) -> bool:
-    return any(isinstance(level, float) for level in column.levels)
 
 
 def _on_one_scale(stats: list[Histogram | LevelCounts]) -> bool:
