@@ -29,6 +29,7 @@ from kfrc_app.tables.row_names import refuse_doubtful_row_names
 _LOOKED_AT = 50  # cells below a first one that tell whether it is data
 _BLOCK_SIZE = 1 << 20  # bytes that are split at a time
 _LINES_PER_BLOCK = 16  # at least, because a line must fit
+_MANY_COLUMNS = 20  # for each line: Arrow takes 10 KB for a column, however short
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +269,11 @@ def read_records(dialect: Dialect) -> Records:
 
 
 def _split(text: str, separator: str, width: int) -> list[Any] | None:
-    """Columns of cells without blanks around them; None if lines differ in length or need a closer look."""
+    """Columns of cells without blanks around them; None if lines differ in length, are few or need a closer look."""
+    n_lines = text.count("\n")
+    differ = n_lines * width > len(text) + width  # else each cell would have an end
+    if differ or n_lines * _MANY_COLUMNS < width:
+        return None
     if ' "' in text and re.search(rf'(?:^|{re.escape(separator)}) +"', text, re.MULTILINE):  # Arrow keeps these marks
         return None
     uneven = []

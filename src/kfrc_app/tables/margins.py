@@ -27,8 +27,8 @@ _SAMPLE_SIZE = 200_000  # characters
 _EVEN_SHARE = 0.9
 """Share of the lines of a table that have the same number of fields; remarks below it have others."""
 
-_RULE = re.compile(r"^(?=.{5})[ |+:=-]*(?:---|===)[ |+:=-]*\n", re.MULTILINE)
-"""A line that is drawn below names or around a table."""
+_RULE = re.compile(r"^(?=[ |+:=-]*?(?:---|===))[ |+:=-]{5,}\n", re.MULTILINE)
+"""A line that is drawn below names or around a table. Looked at twice at most: a cell may hold a million dashes."""
 
 _RULED_LINES = 5  # at the beginning
 _YEAR = re.compile("(?:1[89]|20)[0-9]{2}")
@@ -131,7 +131,7 @@ def _cut(text: str, separator: str) -> list[_Sample]:
     others = _SEPARATORS[: _SEPARATORS.index(separator)] if separator in _SEPARATORS else ()
     if any(2 * sum(any(other in field for field in record) for record in filled) > len(filled) for other in others):
         return []  # what stands in most lines separates before a comma does
-    if len(filled) < 3 or any('"' in field for record in records for field in record):
+    if len(filled) < 3 or _has_stray_quotes(text[:_SAMPLE_SIZE], records):
         return []
     start = find_header(records)
     below = [record for record in records[start + 1 :] if n_filled(record)]
@@ -144,6 +144,18 @@ def _cut(text: str, separator: str) -> list[_Sample]:
     if width < 2:
         return []
     return [_Sample(separator, records, ends, width, start, count / max(len(below) - n_remarks, 1))]
+
+
+def _has_stray_quotes(text: str, records: list[list[str]]) -> bool:
+    """Whether a quotation mark is part of a field that is not quoted, as where a text is cut at the wrong separator."""
+    end = 0
+    for field in (field for record in records for field in record if '"' in field):
+        doubled = field.replace('"', '""')
+        start = text.find(f'"{doubled}"', end)
+        if start < 0:
+            return True
+        end = start + len(doubled) + 2
+    return False
 
 
 def _lacks_corner(records: list[list[str]], start: int) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from test_reading_many_files import generated_files
 
 from kfrc_app.tables import DataError, Missing, read_table
+from kfrc_app.tables.margins import trim
 
 EVERY = 9  # of the generated files, to save time
 SURROUNDINGS = [
@@ -50,3 +53,22 @@ def test_names_with_quotes_and_blanks_are_no_title_because_rows_have_as_many_wor
     table = read_table(str(path), missing=Missing.PARTIAL)
     assert list(table.data.columns)[:2] == ['a "good" name', "what; 7 times"]
     assert len(table.data) == 24
+
+
+def test_a_cell_of_many_dashes_is_no_line_to_look_at_again_and_again():
+    begun = time.process_time()
+    trim("a,b\n" + "-" * 1000 + "x,1\n2,3\n")
+    short = time.process_time() - begun
+    begun = time.process_time()
+    trim("a,b\n" + "-" * 100_000 + "x,1\n2,3\n")
+    assert time.process_time() - begun < 1000 * max(short, 1e-3)  # it was ten thousand times as long
+
+
+def test_a_title_above_names_that_hold_quotes_is_a_title(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(
+        'Report of the year\n\n"a"\t"say ""hi"""\t"b"\n' + "".join(f'"{k}"\t"{-k}"\t"1{k}"\n' for k in range(9))
+    )
+    table = read_table(str(path))
+    assert list(table.data.columns) == ["a", 'say "hi"', "b"]
+    assert table.data["b"].tolist() == [float(f"1{k}") for k in range(9)]

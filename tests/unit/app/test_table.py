@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kfrc_app.tables import DataError, Missing, read_dissimilarities, read_table
+from kfrc_app.tables import DataError, Missing, delimited, read_dissimilarities, read_table
 from kfrc_app.tables.delimited import ROW_NAMES, parse_delimited
 
 
@@ -33,6 +33,20 @@ def test_separators_are_found(separator):
     frame, _ = parse(text.encode())
     assert list(frame.columns) == ["a", "b", "c"]
     assert frame.to_numpy().tolist() == [[1, 2.5, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize("n_rows", [3, 300])
+def test_one_line_of_very_many_fields_takes_no_memory_for_as_many_columns(n_rows, monkeypatch):
+    monkeypatch.setattr(delimited.arrow_csv, "read_csv", lambda *args, **options: pytest.fail("columns were made"))
+    with pytest.raises(DataError, match="row 1 has 50001 fields where 2 are expected"):
+        parse(b"a,b\n" + b"1," * 50_000 + b"2\n" + b"3,4\n" * n_rows)
+
+
+def test_a_table_of_many_more_columns_than_rows_is_read():
+    names, rows = [f"x{j}" for j in range(200)], np.arange(600.0).reshape(3, 200)
+    frame, _ = parse("\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)]).encode())
+    assert list(frame.columns) == names
+    assert (frame.to_numpy() == rows).all()
 
 
 @pytest.mark.parametrize("separator", [";", "\t"])
