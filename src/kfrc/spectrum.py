@@ -87,7 +87,7 @@ class Spectrum:
         """Kernel principal coordinates √n D^{1/2} V Λ^{1/2}: rows approximate the centered feature vectors."""
         s = self.row_weights
         total = len(self.centered_diagonal) if s is None else float(s.sum())
-        scale = np.sqrt(total * np.maximum(self.eigenvalues, 0.0))
+        scale = np.sqrt(total * self.eigenvalues)
         coordinates = np.sqrt(self.centered_diagonal)[:, None] * self.eigenvectors * scale
         if s is not None:
             # A row that stands for none has no direction of its own; it starts at the center.

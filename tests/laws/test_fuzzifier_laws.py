@@ -314,6 +314,13 @@ def test_ordinary_fuzzifiers_add_nothing_to_the_distances_and_know_no_clusters()
     assert_array_equal(t.collapsed_row(U), [0.5, 0.5])
 
 
+def test_the_usual_m_is_two():
+    class Own(Power):
+        pass
+
+    assert Fuzzifier.__dataclass_fields__["m"].default == Own().m == 2.0
+
+
 @pytest.mark.parametrize("wrong", [True, "2", None, [2.0]])
 def test_an_m_that_is_no_number_is_refused(wrong):
     with pytest.raises(TypeError, match="must be a number"):

@@ -196,6 +196,15 @@ def test_effective_dimension_is_that_of_the_scatter_within_clusters():
     expected = np.trace(scatter) ** 2 / np.trace(scatter @ scatter)
     assert effective_dimension(Dissimilarity.from_features(X).gram, U) == pytest.approx(expected)
     assert effective_dimension(DenseGram((X + 5.0) @ (X + 5.0).T), U) == pytest.approx(expected)
+    assert effective_dimension(Dissimilarity.from_features(1e-5 * X).gram, U) == pytest.approx(expected)
+
+
+def test_rows_that_are_not_scattered_have_one_dimension():
+    U = np.eye(3)[np.repeat([0, 1, 2], 4)]
+    assert effective_dimension(Dissimilarity.from_features(np.zeros((12, 2))).gram, U) == 1.0
+    assert effective_dimension(DenseGram(np.zeros((12, 12))), U) == 1.0
+    squares_vanish = np.random.default_rng(0).normal(scale=1e-100, size=(12, 2))
+    assert effective_dimension(Dissimilarity.from_features(squares_vanish).gram, U) == 1.0
 
 
 def test_ordinary_fuzzifiers_stay_as_they_were():

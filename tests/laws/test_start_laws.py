@@ -135,6 +135,29 @@ def test_without_coordinates_the_spectral_start_takes_nearest_seeds():
     assert_array_equal(here, there)
 
 
+def test_a_sample_in_the_middle_of_all_has_no_coordinates_either():
+    places = np.array([-1.0, 1.0, 0.0, 0.0])  # the middle is met exactly, without rounding
+    squares = Dissimilarity.from_matrix(np.square(np.subtract.outer(places, places)))
+    assert squares.gram.centered_diagonal[2] == 0.0
+    here, there = (start.memberships(squares, 2, as_generator(0)) for start in (Spectral(), KMeansPlusPlus()))
+    assert_array_equal(here, there)
+
+
+def test_a_near_uniform_start_has_no_outliers(distances):
+    class Extreme:
+        def standard_normal(self, shape):
+            return np.resize([50.0, -50.0], shape)
+
+    U = NearUniform().memberships(distances, 2, Extreme())
+    assert_allclose(U, [[0.5 * 1.006, 0.5 * 0.994]] * len(U), rtol=1e-12)
+
+
+def test_a_random_start_comes_close_to_every_membership():
+    U = Random().memberships(Dissimilarity.from_features(np.arange(500.0)[:, None]), 2, as_generator(0))
+    assert U.min() < 0.01
+    assert (U > 0).all()
+
+
 def test_the_last_block_of_rows_takes_the_rest():
     U = Blocks().memberships(Dissimilarity.from_features(np.arange(8.0)[:, None]), 3, as_generator(0))
     assert_array_equal(U.argmax(axis=1), [0, 0, 1, 1, 2, 2, 2, 2])

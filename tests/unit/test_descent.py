@@ -55,6 +55,12 @@ def test_empty_clusters_are_put_on_the_samples_that_cost_most(line):
     assert state.objective == pytest.approx(50.0)
 
 
+def test_of_samples_that_cost_the_same_the_first_gets_the_empty_cluster():
+    places = np.tile([0.0, 3.0, 1.0, 2.0], 80)  # more than are sorted one by one
+    state = _evaluate(Dissimilarity.from_features(places[:, None]), T, one_hot(*[0] * 320, n_clusters=3))
+    assert_array_equal(state.prototypes[:, 1:], np.eye(320, 2))
+
+
 def test_an_empty_cluster_stays_infinitely_far_where_nothing_costs_anything(line):
     state = _evaluate(line, T, one_hot(0, 1, 2, 3, n_clusters=5))
     assert_array_equal(state.prototypes, np.eye(4, 5))
@@ -101,6 +107,26 @@ def test_negative_distances_are_told_wherever_they_occur(indefinite, line):
     assert later.negative_distances
     start = next(U for U in _starts(12, 3) if not evaluate_partition(indefinite, T, U).negative_distances)
     assert descend(indefinite, T, start, 50, 1e-6).negative_distances
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-6])
+def test_nothing_is_nearer_to_a_center_than_the_center_itself(indefinite, unit):
+    R = unit * indefinite.columns(range(12))
+    U = next(U for U in _starts(12, 3) if evaluate_partition(indefinite, T, U).negative_distances)
+    state = _evaluate(Dissimilarity.from_matrix(R), T, U)
+    assert state.negative
+    assert state.distances.min() == 0.0
+
+
+def test_one_cluster_of_all_samples_has_not_collapsed(line):
+    solution = solve_relational(line, 1, T)
+    assert solution.status is Status.CONVERGED
+    assert_array_equal(solution.memberships, np.ones((4, 1)))
+
+
+def test_a_tolerance_is_not_negative(line):
+    with pytest.raises(ValueError, match="tol"):
+        solve_relational(line, 2, T, tol=-0.5)
 
 
 def _starts(n_samples, n_clusters):

@@ -120,3 +120,11 @@ def test_a_run_that_goes_on_takes_the_steps_of_one_that_never_stopped(problem):
     np.testing.assert_allclose(further.objective_path, whole.objective_path, rtol=1e-12)
     assert further.n_iter == 4
     assert _continued(*problem, begun, 3, 0.0) is begun
+
+
+def test_runs_that_explain_everything_can_be_compared():
+    places = Dissimilarity.from_features(np.repeat([[0.0], [1.0]], 5, axis=0))
+    U = np.eye(2)[np.repeat([0, 1], 5)]
+    solution = race(places, 2, Fuzzifier.from_name("power"), Given(U), n_init=1, max_iter=50, tol=1e-6, random_state=0)
+    assert solution.objective == 0.0
+    np.testing.assert_array_equal(solution.memberships, U)

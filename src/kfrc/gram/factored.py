@@ -170,13 +170,13 @@ class LinearLimit:
 
     def __init__(self, X: FloatArray, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._squared_ranges = np.square(np.ptp(X, axis=0))
+        self._ranges = np.ptp(X, axis=0)
         self._linear = FactoredGrams(X, Linear())
 
     def at(self, bandwidths: FloatArray, tol: float) -> FactoredGrams | None:
         """Its Gram matrices, if the kernel agrees with it to ``tol`` over the range of the rows, else None."""
         with np.errstate(over="ignore"):
-            distance = self._kernel.distance_to_linear(self._squared_ranges / np.square(bandwidths))
+            distance = self._kernel.distance_to_linear(np.square(self._ranges / bandwidths))
         return self._linear if distance <= tol else None
 
 

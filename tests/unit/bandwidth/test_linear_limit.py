@@ -56,6 +56,13 @@ def test_the_limit_is_as_near_as_it_says(iris, kernel):
         assert family.linear_limit(bandwidths, (1 + 1e-12) * bound) is not None
 
 
+@pytest.mark.parametrize("kernel", ["sum", "product"])
+def test_bandwidths_whose_squares_vanish_are_far_from_the_limit_without_a_warning(iris, kernel):
+    family = gram_family(np.column_stack((iris, np.ones(len(iris)))), Kernel.from_name(kernel))
+    assert family.linear_limit(np.array([1e-200, 1e-300, 1.0, 1e200, 1e-200]), 1e300) is None
+    assert family.linear_limit(np.array([1e200, 1e200, 1e200, 1e200, 1e-200]), 1e-9) is not None  # the constant column
+
+
 def test_kernels_without_a_limit_never_enter_it(iris):
     problem = Problem(gram_family(iris, Kernel.from_name("sum")), 3, np.inf, np.zeros(4), (-3.0, 10.0))
     assert not problem.enter_limit(np.full(4, 9.0))  # ratios of bandwidths are not bounded

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import ArpackError
 
-from kfrc.columns import Numeric, Table
+from kfrc.columns import Nominal, Numeric, Table
 from kfrc.exceptions import KFRCError
 from kfrc.gram import ChebyshevGrams, ColumnGrams, DenseGram, DenseGrams, FactoredGram, FactoredGrams, gram_family
 from kfrc.gram.base import Gram
@@ -225,6 +225,51 @@ def test_features_that_do_not_fit_are_made_anew_on_every_pass(monkeypatch):
     assert_allclose(gram.matmul(V), stored, rtol=1e-10, atol=1e-10)
     assert gram._stored is None
     assert gram.ranks.sum() == gram.rank
+
+
+@pytest.mark.parametrize("blanks", [False, True])
+def test_columns_of_features_in_several_blocks_are_those_of_one(blanks, monkeypatch):
+    values = ROWS.copy()
+    if blanks:
+        values[::7, 1] = np.nan
+    data = Table(values, (Numeric(),) * 3)
+    whole = ColumnGrams(data, GaussianSum()).at(THETA)
+    wanted = [0, 9, 10, 11, 59]  # 10 begins a block
+    columns = whole.columns(wanted)
+    monkeypatch.setattr("kfrc.gram.column_grams._BLOCK_ELEMENTS", 10 * whole.rank)
+    parts = ColumnGrams(data, GaussianSum()).at(THETA)
+    assert [rows.start for rows, _ in parts.blocks()] == [0, 10, 20, 30, 40, 50]
+    assert_allclose(parts.columns(wanted), columns, rtol=0, atol=1e-13)
+
+
+def test_levels_are_resolved_at_every_bandwidth():
+    data = Table(np.arange(60.0)[:, None] % 3, (Nominal(("a", "b", "c")),))
+    family = ColumnGrams(data, GaussianSum())
+    assert family.resolves(np.array([1e-9]))
+
+
+def test_a_center_of_rows_without_a_value_is_at_the_mean_of_that_column():
+    values = ROWS.copy()
+    values[:5, 1] = np.nan
+    gram = ColumnGrams(Table(values, (Numeric(),) * 3), GaussianSum()).at(THETA)
+    P = np.zeros((60, 2))
+    P[:5, 0] = 0.2
+    P[5:, 1] = 1 / 55
+    distances = gram.centers(P).squared_distances(NEW)
+    assert np.isfinite(distances).all()
+    assert_allclose(
+        distances[:, 0] - _column_distances(NEW[:, [0, 2]], values[:5, [0, 2]], THETA[[0, 2]]),
+        _column_distances(NEW[:, [1]], values[5:, [1]], THETA[[1]]),
+        rtol=0,
+        atol=1e-9,
+    )
+
+
+def _column_distances(Z, X, theta):
+    """Squared distances of rows from the mean of others, from the kernel itself."""
+    kernel = GaussianSum()
+    across, among = kernel.shifted(Z, X, theta), kernel.shifted(X, X, theta)
+    return -2.0 * across.mean(axis=1) + among.mean()
 
 
 def test_polynomials_are_not_sent_to_other_processes():

@@ -11,6 +11,7 @@ from sklearn import metrics as sklearn_metrics
 
 from kfrc import metrics
 from kfrc.metrics import _pair_counts
+from kfrc.metrics.concordance import _weighted_mean_absolute_difference
 
 U4 = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
 TABLE = {"X": np.array([[0.0], [1.0], [9.0], [10.0]]), "U": U4, "V": U4[:, ::-1], "labels": np.array([0, 0, 1, 1])}
@@ -77,6 +78,20 @@ def test_mutual_information_of_weighted_rows_equals_scikit_learn_on_copies(avera
         got = getattr(metrics, name)(first, second, average_method=average_method, sample_weight=weights)
         expected = getattr(sklearn_metrics, name)(*copies, average_method=average_method)
         assert_allclose(got, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("average_method", ["max", "min", "geometric", "arithmetic"])
+def test_one_class_tells_nothing_of_several(average_method):
+    score = metrics.normalized_mutual_info_score([0, 0, 0, 0], [0, 0, 1, 1], average_method=average_method)
+    assert score == 0.0
+
+
+def test_weighted_mean_of_absolute_differences_is_the_sum_over_all_pairs():
+    rng = np.random.default_rng(0)
+    x, y, weights = rng.uniform(0.1, 1.0, 20), rng.uniform(0.5, 1.0, 20), rng.uniform(0.1, 3.0, 20)
+    expected = np.abs(np.subtract.outer(x, y)) * np.multiply.outer(weights, weights)
+    found = _weighted_mean_absolute_difference(x, y, weights)
+    assert_allclose(found, expected.sum() / weights.sum() ** 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("metric", OF_PAIRS.values(), ids=OF_PAIRS)
