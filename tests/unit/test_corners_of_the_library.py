@@ -1,0 +1,338 @@
+"""Corners of the library: what few tables have, and what is said of it."""
+
+from __future__ import annotations
+
+import datetime
+import types
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.mixture import GaussianMixture
+
+import kfrc
+from kfrc import FCM, FRC, KFRC
+from kfrc._eigenpairs import extreme_eigenvalues
+from kfrc._validation import check_labels
+from kfrc.activity import Follower
+from kfrc.blocks import LocalEngine, parse_memory
+from kfrc.columns import Schema, table_of
+from kfrc.columns.base import is_blank
+from kfrc.confidence import principal_coordinates
+from kfrc.existence import test_existence as existence_of
+from kfrc.fitting import SourceTable, fit_source, resolve_settings
+from kfrc.index_table import Indices
+from kfrc.outliers import describe_lone_values
+from kfrc.selection.relations import count_relation
+from kfrc.sources import ArraySource, ArrowSource, SourceError, table_of_rows
+from kfrc.sources.compact import Compact
+
+N_ROWS = 120
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """Two groups in the plane."""
+    rng = np.random.default_rng(0)
+    return np.repeat([[0.0, 0.0], [8.0, 8.0]], N_ROWS // 2, axis=0) + rng.standard_normal((N_ROWS, 2))
+
+
+@pytest.fixture(scope="module")
+def words():
+    return np.repeat(["low", "high"], N_ROWS // 2)
+
+
+def of_columns(**columns):
+    return ArrowSource(ds.dataset(pa.table(columns)))
+
+
+def fitted(source, column_types=None, missing="partial", **parameters):
+    return fitted_table(SourceTable(source, column_types, missing), **parameters)
+
+
+def fitted_table(table, **parameters):
+    """A fit block by block, also of few rows."""
+    given = {"bandwidths": 1.5, "m": 1.5, "n_init": 1, **parameters}
+    settings = resolve_settings(KFRC(2, **given).get_params(deep=False), 2)
+    return fit_source(table, settings, LocalEngine(1), np.random.default_rng(0), str)
+
+
+def splits_in_halves(found):
+    labels = np.asarray(found.memberships).argmax(axis=1)
+    return len(set(labels[: N_ROWS // 2])) == len(set(labels[N_ROWS // 2 :])) == 1 and labels[0] != labels[-1]
+
+
+def test_blanks_of_a_source_are_refused_by_name(pairs):
+    source = of_columns(x=pairs[:, 0], y=[None, *pairs[1:, 1]])
+    with pytest.raises(ValueError, match=r"values are missing: 'y' \(1\)"):
+        fitted(source, missing="error")
+
+
+def test_blanks_of_a_source_are_a_level(pairs, words):
+    source = of_columns(x=pairs[:, 0], word=[None, None, *words[2:]])
+    found = fitted(source, missing="level")
+    assert found.schema.columns[1].blank
+    assert splits_in_halves(found)
+
+
+def test_a_column_of_a_source_without_values_is_left_out(pairs):
+    source = of_columns(x=pairs[:, 0], y=pairs[:, 1], nothing=pa.nulls(N_ROWS, pa.float64()))
+    with pytest.warns(UserWarning, match="nothing.*no value at all"):
+        found = fitted(source)
+    assert splits_in_halves(found)
+
+
+def test_a_source_of_nothing_is_refused():
+    source = of_columns(x=pa.nulls(N_ROWS, pa.float64()))
+    with pytest.warns(UserWarning, match="no value"), pytest.raises(ValueError, match="no column of X is left"):
+        fitted(source)
+
+
+def halves(first, second):
+    """A column whose halves differ."""
+    return [first] * (N_ROWS // 2) + [second] * (N_ROWS // 2)
+
+
+NOON, MIDNIGHT = (datetime.datetime(2020, 1, 1, hour) for hour in (12, 0))
+TYPED = {
+    "numbers that are names": (halves(10, 30), "nominal"),
+    "broken numbers that are names": (halves(10.5, 30.0), "nominal"),
+    "decimals that are names": (halves(Decimal("1.5"), Decimal("2.5")), "nominal"),
+    "numbers in an order": ([3, 5] * (N_ROWS // 4) + [5, 9] * (N_ROWS // 4), ("ordinal", [3, 5, 9])),
+    "truths": (halves(True, False), "nominal"),
+    "words": (halves("low", "high"), None),
+    "hours": (halves(NOON, MIDNIGHT), ("date", "hour")),
+    "months": (halves(datetime.date(2020, 1, 1), datetime.date(2020, 7, 1)), ("date", "month")),
+}
+
+
+@pytest.mark.parametrize("blanks", ["none", "partial", "level"])
+@pytest.mark.parametrize("name", TYPED)
+def test_levels_of_a_source_are_those_of_the_table_in_memory(pairs, name, blanks):
+    """Whatever levels are made of: the rows of a source, of codes or of a file, are those of the table."""
+    values, kind = TYPED[name]
+    if blanks != "none":
+        values = [None if i % 7 == 0 else value for i, value in enumerate(values)]
+    arrow = pa.table({"c": values, "x": pairs[:, 0]})
+    frame = pd.DataFrame({"c": pd.Series(values, dtype=object), "x": pairs[:, 0]})
+    types, missing = {"c": kind} if kind else None, "partial" if blanks == "none" else blanks
+    settings = {"bandwidths": 1.5, "m": 1.5, "n_init": 1, "random_state": 0}
+    model = KFRC(2, column_types=types, missing=missing, **settings).fit(frame)
+    schema = Schema.learn(frame, types, missing)
+    coded = SourceTable(ArraySource(schema.encode(frame), ("c", "x")), None, missing, schema=schema)
+    for source in (SourceTable(ArrowSource(ds.dataset(arrow)), types, missing), coded):
+        found = fitted_table(source)
+        assert_allclose(np.asarray(found.memberships), model.memberships_, atol=1e-6)
+
+
+def test_hours_of_a_source_come_round():
+    """Shortly before and shortly after midnight is one time, noon another."""
+    midnight = [datetime.datetime(2020, 1, 1 + i % 9, (23, 0, 1)[i % 3]) for i in range(60)]
+    noon = [datetime.datetime(2020, 1, 1 + i % 9, (11, 12, 13)[i % 3]) for i in range(60)]
+    found = fitted(of_columns(time=midnight + noon), {"time": ("date", "hour")}, bandwidths=1.0)
+    assert [column.name for column in found.schema.columns] == ["cyclic"]
+    assert splits_in_halves(found)
+
+
+def test_too_many_levels_of_a_source_are_refused_if_asked_for():
+    names = [f"name {k}" for k in range(3000)]
+    source = of_columns(x=np.arange(3000.0), name=names)
+    with pytest.raises(ValueError, match="'name' has 3000 levels"):
+        fitted(source, {"name": "nominal"})
+
+
+@pytest.mark.parametrize("estimator", [FCM(2, random_state=0), FRC(2, random_state=0)])
+def test_a_small_source_is_fitted_as_the_table_that_it_is(pairs, estimator):
+    of_table = kfrc.FCM(2, random_state=0) if isinstance(estimator, FCM) else FRC(2, random_state=0)
+    of_table.fit(pairs)
+    estimator.fit(of_columns(x=pairs[:, 0], y=pairs[:, 1]))
+    assert_allclose(np.asarray(estimator.memberships_), of_table.memberships_, atol=1e-8)
+    assert list(estimator.feature_names_in_) == ["x", "y"]
+
+
+def test_names_of_an_earlier_fit_are_forgotten(pairs):
+    model = FCM(2, random_state=0).fit(pd.DataFrame(pairs, columns=["x", "y"]))
+    model.fit(ArraySource(pairs))
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_what_missing_may_be_is_said(pairs):
+    with pytest.raises(ValueError, match=r"missing must be .*'never'"):
+        KFRC(2, missing="never").fit(pairs)
+
+
+def test_types_of_columns_are_given_by_name(pairs):
+    with pytest.raises(TypeError, match="column_types must map names"):
+        KFRC(2, column_types=["numeric", "nominal"]).fit(pairs)
+
+
+def test_a_table_of_one_row_is_refused():
+    with pytest.raises(ValueError, match=r"X has 1 row\(s\), at least 2"):
+        KFRC(2).fit(pd.DataFrame({"x": [1.0], "word": ["a"]}))
+
+
+def test_tables_of_polars_may_hold_durations():
+    days = table_of(pl.DataFrame({"d": [datetime.timedelta(days=k) for k in (1, 2, 6)]}))
+    numbers = table_of(np.array([[1.0], [2.0], [6.0]]))
+    assert_allclose(days.values, numbers.values)
+
+
+@pytest.mark.parametrize("values", [[datetime.timedelta(days=k) for k in (1, 2, 6)], [Decimal(k) for k in (1, 2, 6)]])
+def test_objects_that_are_amounts_are_numbers(values):
+    table = table_of(pd.DataFrame({"d": pd.Series(values, dtype=object)}))
+    assert table.columns[0].name == "numeric"
+    assert_allclose(table.values, table_of(np.array([[1.0], [2.0], [6.0]])).values)
+
+
+def test_hours_of_a_time_are_levels():
+    times = pd.DataFrame({"t": pd.to_datetime(["2020-01-01 00:00", "2020-01-02 23:59", "2020-01-03 12:00"])})
+    assert_array_equal(table_of(times, {"t": ("date", "hour")}).values[:, 0], [0, 23, 12])
+
+
+def test_times_with_zones_are_taken_in_universal_time():
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    here = [datetime.datetime(2020, 1, 1, hour, tzinfo=zone) for hour in (2, 7, 14)]
+    frame = pd.DataFrame({"t": pd.Series(here, dtype=object)})
+    assert_array_equal(table_of(frame, {"t": ("date", "hour")}).values[:, 0], [0, 5, 12])
+
+
+def test_numbers_are_no_dates():
+    with pytest.raises(ValueError, match="'t' is to hold dates, but holds"):
+        table_of(pd.DataFrame({"t": [1.0, 2.0, 3.0]}), {"t": "date"})
+
+
+def test_a_table_in_which_nothing_varies_is_refused():
+    with pytest.raises(ValueError, match="no column of X varies"):
+        table_of(pd.DataFrame({"x": [1.0, 1.0], "word": ["a", "a"]}))
+
+
+def test_a_table_is_cut_in_one_direction_at_a_time():
+    table = table_of(np.array([[1.0, 2.0], [3.0, 5.0]]))
+    with pytest.raises(IndexError, match="not by both"):
+        table[:1, :1]
+
+
+def test_numbers_and_texts_of_fixed_length_are_never_blank():
+    assert not is_blank(np.array([0, 1])).any()
+    assert not is_blank(np.array(["", "a"])).any()
+
+
+def test_few_rows_of_a_table_show_no_groups():
+    found = existence_of(table_of(pd.DataFrame({"word": ["a", "b", "a"]})), random_state=0)
+    assert (found.p_value, found.n_draws) == (1.0, 0)
+
+
+def test_indices_of_a_matrix_that_is_not_square_are_refused(pairs):
+    with pytest.raises(ValueError, match="square"):
+        kfrc.indices(pairs[:20], [2, 3], estimator=FRC(metric="precomputed"), metric="precomputed", n_refits=0)
+
+
+def test_distances_of_a_table_of_words_need_another_metric(words):
+    frame = pd.DataFrame({"x": np.arange(N_ROWS, dtype=float), "word": words})
+    with pytest.raises(ValueError, match='metric="euclidean" needs complete numbers'):
+        kfrc.indices(frame, [2], metric="euclidean", n_refits=0)
+
+
+def test_units_of_indices_can_be_asked_for(pairs):
+    """The separation of a model without units is that of standard units of a table with them."""
+    scaled = pairs * [1.0, 1000.0]
+    asked = [
+        kfrc.indices(scaled, [2], estimator=GaussianMixture(random_state=0), standardize=given, n_refits=0)
+        for given in (True, False)
+    ]
+    unscaled = kfrc.indices(pairs, [2], estimator=GaussianMixture(random_state=0), standardize=True, n_refits=0)
+    assert_allclose(asked[0]["XB"], unscaled["XB"], rtol=1e-6)
+    assert asked[1]["XB"][0] != pytest.approx(asked[0]["XB"][0], rel=1e-3)
+
+
+def test_evidence_that_cannot_be_had_is_told():
+    X = np.random.default_rng(0).standard_normal((5, 2))
+    R = cdist(X, X, "sqeuclidean")
+    found = kfrc.indices(R, [2, 3], estimator=FRC(metric="precomputed"), metric="precomputed", n_refits=0)
+    assert found.automatic is None
+    assert found.remark == ""
+    assert np.isnan(found["evidence"]).all()
+    assert "no evidence: " in found.failures[2]
+    assert np.isfinite(found["PC"]).all()
+
+
+def test_indices_have_no_other_attributes(pairs):
+    found = kfrc.indices(pairs[::4], [2], estimator=FCM(), n_refits=0, random_state=0)
+    with pytest.raises(AttributeError, match="Indices has no attribute 'verdict'"):
+        _ = found.verdict
+    assert bool(found)
+    assert_array_equal(found.index, [2])
+    assert Indices.higher_is_better("fuzzy silhouette")
+    assert not Indices.higher_is_better("PE")
+
+
+def test_a_matrix_of_few_samples_has_no_number_of_clusters():
+    with pytest.raises(ValueError, match="needs at least 6 samples"):
+        count_relation(np.eye(5), 4, np.random.default_rng(0))
+
+
+def test_samples_that_are_all_alike_have_one_place():
+    assert_array_equal(principal_coordinates(np.zeros((4, 4))), np.zeros((4, 1)))
+
+
+def test_extreme_eigenvalues_of_a_large_matrix_are_those_of_all():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((1100, 3))
+    M = A @ np.diag([3.0, 1.0, -2.0]) @ A.T
+    small = np.linalg.eigvals(np.diag([3.0, 1.0, -2.0]) @ A.T @ A).real
+    assert_allclose(extreme_eigenvalues(M), (small.min(), small.max()), rtol=1e-5)
+
+
+def test_labels_are_one_for_each_sample():
+    assert_array_equal(check_labels(["b", "a", "b"], 3), [1, 0, 1])
+    with pytest.raises(ValueError, match="one-dimensional"):
+        check_labels([[1, 2]])
+    with pytest.raises(ValueError, match="got 2 labels for 3 samples"):
+        check_labels([1, 2], 3)
+
+
+@pytest.mark.parametrize("memory", ["1.2.3GB", ".", "9" * 400 + "GB"])
+def test_memory_that_is_no_number_is_refused(memory):
+    with pytest.raises(ValueError, match="memory must be at least 10 MB"):
+        parse_memory(memory)
+
+
+def test_what_another_process_tells_is_heard_by_all():
+    outer, inner = [], []
+    Follower(inner.append, every=3600.0, outer=Follower(outer.append, every=0.0)).tell("fitting")
+    assert ["fitting" in text for text in outer] == [True]
+    assert inner == []  # something was shown a moment ago
+
+
+def test_many_columns_of_one_value_are_counted():
+    X = np.zeros((9, 7))
+    X[3] = 4.0
+    said = describe_lone_values(X, dict.fromkeys(range(7), 3), np.arange(7), None)
+    assert said.startswith("7 column(s)")
+    assert "; 2 more column(s)." in said
+
+
+def test_a_structure_within_structures_without_end_is_refused():
+    with pytest.raises(ValueError, match="without end"):
+        Compact(b"\x1c" * 1000).read({})
+
+
+def test_rows_in_one_stretch_are_taken_from_it(pairs):
+    source = of_columns(x=np.arange(70_000.0))
+    assert table_of_rows(source, np.array([69_990]), ["x"])["x"].to_pylist() == [69_990.0]
+
+
+def test_a_stream_in_memory_cannot_be_sent_to_a_cluster():
+    with pytest.raises(SourceError, match="write it to files"):
+        of_columns(x=[1.0, 2.0]).place(types.SimpleNamespace())
+
+
+def test_a_library_that_is_not_there_has_no_attribute():
+    with pytest.raises(AttributeError, match="no attribute 'clusterings'"):
+        _ = kfrc.clusterings
