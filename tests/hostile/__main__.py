@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -26,6 +27,8 @@ SHARE = 200
 """Tries of one process: what leaks from one try to the next must show, what crashes must not take all."""
 SILENCE = 300
 """Seconds of the wall without a try that ends, after which a process hangs."""
+GRACE = 20
+"""Seconds for a process that has made its tries to end."""
 
 
 def main() -> int:
@@ -112,6 +115,9 @@ def _in_process(attack: Attack, seeds: range) -> list[Outcome]:
             outcomes.append(Outcome(seeds[len(outcomes)], FAILED, f"the process ended with status {process.wait()}"))
             break
         outcomes.append(Outcome(**json.loads(line)))
+    else:
+        with suppress(subprocess.TimeoutExpired):  # one that ends by itself takes its own workers along
+            process.wait(GRACE)
     process.kill()
     process.wait()
     return outcomes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hostile.attack import FINE, REFUSED, Broken
@@ -10,6 +11,9 @@ SUCCESS, DATA_PROBLEM, USAGE = 0, 1, 2
 
 CHEAP = ("--refits", "0", "--level", "1", "-m", "1.5", "--max-anisotropy", "1", "--starts", "1", "--no-report")
 """A fit that takes a quarter of a second."""
+
+_OF_OTHERS = re.compile(r"\n?libgomp: Invalid value for environment variable .*\n")
+"""What a library of the system says before Python begins."""
 
 GROUPS = "\n".join(
     ["height,weight,colour", *(f"{k % 7 + 10 * (k % 2)}.5,{k % 5 - 8 * (k % 2)},{'rb'[k % 2]}" for k in range(24))]
@@ -37,6 +41,7 @@ def check_end(status: int, messages: str) -> None:
     if "Traceback" in messages:
         raise Broken(f"a traceback\n{messages}")
     problems = [line for line in messages.splitlines() if line.startswith("kfrc: ")]
+    messages = _OF_OTHERS.sub("", messages)
     others = [line for line in messages.splitlines() if not line.startswith(("kfrc: ", "note: "))]
     if status == USAGE:
         if not others and not problems:

@@ -172,7 +172,7 @@ _STRANGE: dict[str, Callable[[int, np.random.Generator], pa.Array]] = {
     "decimal": _decimals,
     "wide decimal": lambda n, rng: pa.array(range(n)).cast(pa.decimal256(60, 2)),
     "nothing": lambda n, rng: pa.nulls(n),
-    "time": lambda n, rng: pa.array(rng.integers(86400, size=n), pa.time32("s")),
+    "time": lambda n, rng: pa.array(rng.integers(86400, size=n, dtype=np.int32), pa.time32("s")),
     "span": lambda n, rng: pa.array(rng.integers(10**6, size=n), pa.duration("s")),
     "bytes": lambda n, rng: pa.array([rng.bytes(4) for _ in range(n)], pa.binary()),
     "fixed bytes": lambda n, rng: pa.array([rng.bytes(4) for _ in range(n)], pa.binary(4)),

@@ -47,7 +47,7 @@ class App:
         self._seen = set()
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "kfrc_app", "app", "--no-browser", "--port", "0"],
+                [sys.executable, "-X", "faulthandler", "-m", "kfrc_app", "app", "--no-browser", "--port", "0"],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -76,8 +76,11 @@ class App:
         try:
             code = self.process.wait(60)
         except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)  # faulthandler then tells where it was
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
             self.kill()
-            code = "none: it had to be killed"
+            code = f"none: it had to be killed\n{self.log.read_text('utf-8', 'replace')[-4000:]}"
         tally.check("end: the program ends by Ctrl-C", code == 0, f"exit code {code}")
         _, alive = psutil.wait_procs(processes, timeout=10)
         tally.check("end: no process is left", not alive, str([command_of(process)[:100] for process in alive]))

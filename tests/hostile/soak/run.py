@@ -7,6 +7,7 @@ failed.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import threading
@@ -68,6 +69,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=tuple(PARTS), help="one part instead of both at once")
     options = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in the background ignore it
     began = time.monotonic()
     tally, gauges = soak(options.minutes, options.seed, [options.only] if options.only else list(PARTS))
     show(tally, gauges)
