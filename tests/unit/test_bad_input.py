@@ -6,6 +6,9 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
@@ -73,6 +76,28 @@ def test_estimators_refuse_missing_values_on_demand(estimator, X):
 def test_estimators_refuse_text(estimator, X):
     with pytest.raises(ValueError, match="could not convert string to float"):
         estimator.fit(with_value(X, "red"))
+
+
+TIMES = {
+    "dates": np.datetime64("2024-01-01") + np.arange(20) ** 2,
+    "durations": np.arange(20).astype("timedelta64[ms]"),
+}
+CONTAINERS_OF_TIMES = {
+    "array": lambda values: np.column_stack([values, values]),
+    "pandas": lambda values: pd.DataFrame({0: values.astype(f"{values.dtype.str[:3]}[ns]")}),
+    "pandas objects": lambda values: pd.DataFrame({0: pd.Series(values.astype("O"), dtype=object), 1: 1.0}),
+    "pandas of Arrow": lambda values: pa.table({"0": values}).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda values: pl.DataFrame({"0": values}),
+    "Arrow": lambda values: pa.table({"0": values, "x": np.arange(20.0)}),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS_OF_TIMES.values(), ids=CONTAINERS_OF_TIMES)
+@pytest.mark.parametrize("values", TIMES.values(), ids=TIMES)
+@pytest.mark.parametrize("estimator", [FCM(2), FRC(2), FANNY(2), VFCM(2)], ids=lambda e: type(e).__name__)
+def test_methods_of_numbers_refuse_times_whose_unit_depends_on_who_keeps_them(estimator, values, container):
+    with pytest.raises(ValueError, match=r"column '?0'? holds dates, times or durations: .* needs numbers here"):
+        estimator.fit(container(values))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, times
 from kfrc.clusterers._sources import PredictChunk
-from kfrc.columns import refuse_repeated_titles
+from kfrc.columns import library_of, raw_columns, refuse_repeated_titles, titles_of_times
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -221,6 +221,8 @@ class FuzzyClusterer(
                 "take sources of rows that need not fit"
             )
         refuse_repeated_titles(X)
+        for title in titles_of_times(X):  # what number they are depends on the library: nanoseconds, days, ...
+            raise ValueError(self._describe_others(_holds_times(title)))
         if allow_nan and isinstance(X, np.ma.MaskedArray):
             X = np.ma.filled(X.astype(np.float64), np.nan)
         try:
@@ -234,16 +236,20 @@ class FuzzyClusterer(
                     ensure_min_samples=2 if reset else 1,
                     ensure_all_finite="allow-nan",
                 )
-        except ValueError as error:
-            if "could not convert string to float" not in str(error):
+        except (ValueError, TypeError) as error:
+            reason = _not_numbers(X, error)
+            if reason is None:
                 raise
-            raise ValueError(
-                f"{error}: {type(self).__name__} needs numbers here. KFRC takes tables of pandas, polars or Arrow with "
-                'text (or arrays with column_types), FRC, RFCM, NERFCM and FANNY do so with metric="gower"'
-            ) from None
+            raise ValueError(self._describe_others(reason)) from None
         if not allow_nan and np.isnan(values).any():
             raise ValueError(self._describe_missing(values))
         return values
+
+    def _describe_others(self, reason: str) -> str:
+        return (
+            f"{reason}: {type(self).__name__} needs numbers here. KFRC takes tables of pandas, polars or Arrow with "
+            'text and dates (or arrays with column_types), FRC, RFCM, NERFCM and FANNY do so with metric="gower"'
+        )
 
     def _describe_missing(self, values: FloatArray) -> str:
         row, column = np.argwhere(np.isnan(values))[0]
@@ -378,6 +384,21 @@ class FuzzyClusterer(
                 NonEuclideanWarning,
                 stacklevel=stacklevel,
             )
+
+
+def _not_numbers(X: Any, error: Exception) -> str | None:
+    """Why values could not be made numbers, None if an error says something else."""
+    if "could not convert string to float" in str(error):
+        return str(error)
+    if isinstance(error, TypeError) and library_of(X) is not None:
+        for column in raw_columns(X):
+            if column.kind == "date" or column.converted:
+                return _holds_times(column.title)
+    return None
+
+
+def _holds_times(title: Any) -> str:
+    return f"column {title!r} holds dates, times or durations"
 
 
 def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) -> str:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from kfrc.columns.base import is_blank
 
 _POLARS_NUMBERS = ("Int", "UInt", "Float")
+_TIMES = ("date", "time", "duration", "period")
+"""How names of types of dates, times and durations begin, in all three libraries."""
 _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat")
 
 
@@ -73,6 +75,17 @@ def refuse_repeated_titles(X: Any) -> None:
         raise ValueError(
             f"names of columns must differ, but {repeated[0]!r} appears more than once: rename one of them"
         )
+
+
+def titles_of_times(X: Any) -> list[Any]:
+    """Names of the columns of a table, or an array, whose type says that they hold dates, times or durations."""
+    library = library_of(X)
+    if library is None:
+        of_times = getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M")
+        return list(range(X.shape[-1])) if of_times and X.ndim else []
+    types = X.schema.types if library == "pyarrow" else list(X.dtypes)
+    named = zip(titles_of(X), types, strict=True)
+    return [title for title, each in named if str(each).lower().startswith(_TIMES)]
 
 
 def raw_columns(X: Any) -> Iterator[RawColumn]:
