@@ -121,6 +121,13 @@ def test_small_perturbation_of_uniform_grows_exactly_when_kappa_times_lambda_exc
     assert reached > 10 * size if growth > 1 else reached < size
 
 
+def assert_same_descent(one, other):
+    """The same objective after every step; with ``tol=0`` rounding decides which of them ends a step sooner."""
+    n_steps = max(len(one.objective_path), len(other.objective_path))
+    paths = [np.pad(each.objective_path, (0, n_steps - len(each.objective_path)), "edge") for each in (one, other)]
+    assert_allclose(*paths, rtol=1e-8, atol=1e-12)
+
+
 @given(fuzzifiers(), data_matrices(min_samples=8), st.integers(0, 2**32 - 1))
 def test_permuting_samples_permutes_memberships(t, X, seed):
     rng = np.random.default_rng(seed)
@@ -129,7 +136,7 @@ def test_permuting_samples_permutes_memberships(t, X, seed):
     order = rng.permutation(len(X))
     here = solve_relational(R, 3, t, init=U, max_iter=5, tol=0.0)
     there = solve_relational(R[np.ix_(order, order)], 3, t, init=U[order], max_iter=5, tol=0.0)
-    assert_allclose(there.objective_path, here.objective_path, rtol=1e-8, atol=1e-12)
+    assert_same_descent(there, here)
     assert_allclose(there.memberships, here.memberships[order], rtol=0, atol=1e-2)  # rounding, at large m
 
 
@@ -144,7 +151,7 @@ def test_relabeling_the_start_changes_no_pair_of_samples(t, X, seed):
     # Which of two empty clusters gets which sample depends on their order, so only pairs of samples are compared.
     pairs = (there.memberships @ there.memberships.T, here.memberships @ here.memberships.T)
     assert_allclose(*pairs, rtol=0, atol=1e-2)  # rounding of a distance of zero is felt at large m
-    assert_allclose(there.objective_path, here.objective_path, rtol=1e-8, atol=1e-12)
+    assert_same_descent(there, here)
 
 
 @given(fuzzifiers(), data_matrices(min_samples=8), st.integers(-8, 8))
