@@ -172,7 +172,7 @@ def test_an_empty_part_is_no_problem(run, frame, tmp_path):
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(run, parts, tmp_path, monkeypatch):
-    monkeypatch.setattr("kfrc.blocks.engine.CONNECT_TIMEOUT", 0.3)
+    monkeypatch.setattr("kfrc.blocks.connection.CONNECT_TIMEOUT", 0.3)
     ended = run("fit", parts, *SETTINGS, "-o", tmp_path / "OUT", "--scheduler", "tcp://127.0.0.1:9", code=1)
     assert ended.err.strip().splitlines()[-1].startswith("kfrc: no Dask scheduler answers at tcp://127.0.0.1:9")
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kfrc.blocks.engine import ClusterEngine, LocalEngine, WorkerError
+from kfrc.blocks import ClusterEngine, LocalEngine, WorkerError
 from kfrc.blocks.partition import Partition
 from kfrc.blocks.reader import Coding, Reader
 from kfrc.sources import ArraySource

@@ -10,7 +10,6 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import kfrc
-from kfrc_app.study import executors
 from kfrc_app.study.errors import StudyError
 from kfrc_app.study.executors import LostSchedulerError, attempt, run_tasks
 from kfrc_app.study.progress import StudyProgress
@@ -174,7 +173,7 @@ def test_a_task_has_one_blas_thread_and_leaves_the_setting_as_it_was(tasks):
 
 def test_a_scheduler_that_does_not_answer_is_told(tasks, tmp_path, monkeypatch):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")
-    monkeypatch.setattr(executors, "CONNECT_TIMEOUT", 1.0)
+    monkeypatch.setattr("kfrc.blocks.connection.CONNECT_TIMEOUT", 1.0)
     with pytest.raises(LostSchedulerError, match="no Dask scheduler answers at tcp://"):
         run(tasks, tmp_path, scheduler="tcp://127.0.0.1:9")
 
@@ -183,13 +182,13 @@ def test_without_dask_the_message_says_what_to_install(tasks, tmp_path, monkeypa
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(executors, "import_module", missing)
+    monkeypatch.setattr("kfrc.blocks.connection.import_module", missing)
     with pytest.raises(StudyError, match=r"kfrc\[distributed\]"):
         run(tasks, tmp_path, scheduler="local")
 
 
 def test_nothing_left_to_do_needs_no_cluster(tasks, tmp_path, monkeypatch):
     run(tasks, tmp_path)
-    monkeypatch.setattr(executors, "import_module", None)
+    monkeypatch.setattr("kfrc.blocks.connection.import_module", None)
     _, report = run(tasks, tmp_path, scheduler="tcp://127.0.0.1:9")
     assert report.n_skipped == len(tasks)

@@ -1,6 +1,7 @@
 """Passes over rows that need not fit into memory: one map of a block, added up in one order, wherever it runs."""
 
-from kfrc.blocks.engine import ClusterEngine, Engine, LocalEngine, WorkerError, connected, engine_for, parse_memory
+from kfrc.blocks.connection import WorkerError, connected
+from kfrc.blocks.engine import ClusterEngine, Engine, LocalEngine, engine_for, parse_memory
 from kfrc.blocks.memberships import LazyLabels, LazyMemberships, PredictedMemberships, StoredMemberships
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, tree_sum
 from kfrc.blocks.reader import Block, Reader

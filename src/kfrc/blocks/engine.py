@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, TypeVar
@@ -21,20 +20,16 @@ from kfrc import activity
 from kfrc._threads import one_thread
 from kfrc._validation import check_n_jobs
 from kfrc.blocks.chunks import BlockChunks
+from kfrc.blocks.connection import WorkerError
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, Summary, tree_sum
 from kfrc.blocks.placement import Placement
 from kfrc.blocks.reader import Block, Reader
-from kfrc.blocks.trust import admitted
-from kfrc.exceptions import KFRCError
 from kfrc.sources import Chunk, Source
 
 S = TypeVar("S", bound=Summary)
 
-CONNECT_TIMEOUT = 10.0
-"""Seconds until a scheduler that does not answer is given up."""
-
-_GREETINGS = 5
-"""How often a scheduler is asked for a greeting that nothing else comes with."""
+_PATIENCE = 10.0
+"""Seconds without a worker until it is said that one is waited for."""
 
 _RETRIES = 3
 """How often a task is given to another worker after it failed for a reason that may be the worker's."""
@@ -77,10 +72,6 @@ def parse_memory(memory: str | float | None) -> int:
     if n_bytes < 10**7:
         raise ValueError(f'memory must be at least 10 MB, such as "2GB", got {memory!r}')
     return n_bytes
-
-
-class WorkerError(KFRCError):
-    """A cluster cannot finish a pass; the message says why."""
 
 
 class Engine(ABC):
@@ -300,7 +291,7 @@ class ClusterEngine(Engine):
         while not future.done():
             _wait_for(future)
             told.step(n_done)
-            if not self.client.nthreads() and time.monotonic() - began > CONNECT_TIMEOUT:
+            if not self.client.nthreads() and time.monotonic() - began > _PATIENCE:
                 activity.step("waiting for workers of the cluster")
 
     def _lent(self, reader: Reader) -> Reader:
@@ -362,65 +353,3 @@ def engine_for(client: Any = None, memory: str | float | None = None, n_jobs: in
     if not hasattr(client, "submit") or not hasattr(client, "nthreads"):
         raise TypeError(f"client must be a distributed.Client, got {client!r}")
     return ClusterEngine(client, n_bytes)
-
-
-@contextmanager
-def connected(address: str, *, security: Any = None, trusted: bool = False) -> Iterator[Any]:
-    """A client of the Dask scheduler at an address, for as long as the block lasts.
-
-    Whoever runs the scheduler can run programs in this process: without TLS, only one on this computer is connected to.
-    A ``distributed.Client`` of your own, given to ``fit``, is your own decision.
-
-    Parameters
-    ----------
-    address : str
-        Such as ``"tcp://127.0.0.1:8786"`` or ``"tls://host:8786"``.
-    security : distributed.Security, optional
-        Certificates for TLS; by default those of Dask's configuration.
-    trusted : bool, default=False
-        Connect to another computer without TLS.
-
-    Raises
-    ------
-    AddressError
-        If it must not be connected to, or that is no address, or certificates cannot be used.
-    WorkerError
-        If nobody answers there, or Dask is not installed.
-    """
-    try:
-        distributed = import_module("distributed")
-    except ImportError as error:
-        raise WorkerError("a Dask cluster needs an extra: pip install 'kfrc[distributed]'") from error
-    for name in ("distributed.client", "distributed.core", "distributed.batched"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is told once, by the error
-    place = admitted(address, security=security, trusted=trusted)
-    options = {"security": place.security, "timeout": CONNECT_TIMEOUT, "set_as_default": False}
-    try:
-        client = _greeted(distributed.Client, place.address, options)
-    except (OSError, ValueError, RuntimeError, AssertionError) as error:
-        raise WorkerError(f"no Dask scheduler answers at {address}; {place.doubt}") from error
-    try:
-        yield client
-    finally:
-        client.close(timeout=CONNECT_TIMEOUT)
-
-
-def _greeted(client_class: Any, address: str, options: dict[str, Any]) -> Any:
-    """A client that a scheduler has greeted.
-
-    Dask asserts that a greeting comes alone, but news of a worker that has just died may come with it. Then another
-    client is greeted; the first one is closed here, because nobody else could: it has no name yet.
-    """
-    begun: list[Any] = []
-
-    class Client(client_class):
-        def start(self, **options: Any) -> None:
-            begun.append(self)
-            super().start(**options)
-
-    for _ in range(_GREETINGS - 1):
-        try:
-            return Client(address, **options)
-        except AssertionError:
-            begun.pop().close(timeout=CONNECT_TIMEOUT)
-    return Client(address, **options)

@@ -11,7 +11,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
 from typing import Any, Protocol
 
 import joblib
@@ -19,7 +18,8 @@ from threadpoolctl import threadpool_limits
 
 import kfrc
 from kfrc.activity import follow, results
-from kfrc.blocks import AddressError, admitted
+from kfrc.blocks import AddressError, WorkerError, connected
+from kfrc.blocks.connection import CONNECT_TIMEOUT, quiet_dask
 from kfrc_app.study.design import Record
 from kfrc_app.study.errors import SettingsError, StudyError
 from kfrc_app.study.packages import Packages, differences, distinct, installed_packages
@@ -30,9 +30,6 @@ Run = Callable[[Any], list[Record]]
 
 LOCAL = "local"
 """Address that stands for a Dask cluster started for the run on this machine."""
-
-CONNECT_TIMEOUT = 10.0
-"""Seconds until a scheduler that does not answer is given up."""
 
 _WORKER_DIED = "the worker process died while running this task (killed, or out of memory)"
 
@@ -298,7 +295,10 @@ class DaskExecutor:
         """One outcome per task, as tasks end."""
         if not tasks:
             return
-        distributed = _import_distributed()
+        try:
+            distributed = quiet_dask()
+        except WorkerError as error:
+            raise StudyError(str(error)) from error
         try:
             with self._client(distributed) as client:
                 if not client.nthreads():
@@ -346,9 +346,7 @@ class DaskExecutor:
     def _client(self, distributed: Any) -> Iterator[Any]:
         """Connection to the scheduler; leaving it drops whatever still runs."""
         with ExitStack() as stack:
-            address: Any = self.address
-            security, doubt = None, "is it running?"
-            if address == LOCAL:
+            if self.address == LOCAL:
                 cluster = distributed.LocalCluster(
                     n_workers=self.workers,
                     threads_per_worker=1,
@@ -356,29 +354,17 @@ class DaskExecutor:
                     dashboard_address="127.0.0.1:0",
                     silence_logs=logging.CRITICAL,
                 )
-                address = stack.enter_context(cluster)
+                client = distributed.Client(stack.enter_context(cluster), set_as_default=False)
+                stack.callback(client.close, timeout=CONNECT_TIMEOUT)
             else:
+                place = connected(self.address, security=self.security, trusted=self.trusted)
                 try:
-                    place = admitted(address, security=self.security, trusted=self.trusted)
+                    client = stack.enter_context(place)
                 except AddressError as error:
                     raise StudyError(str(error)) from None
-                address, security, doubt = place.address, place.security, place.doubt
-            try:
-                client = distributed.Client(address, security=security, timeout=CONNECT_TIMEOUT, set_as_default=False)
-            except (OSError, ValueError, RuntimeError) as error:
-                raise LostSchedulerError(f"no Dask scheduler answers at {self.address}; {doubt}") from error
-            stack.callback(client.close, timeout=CONNECT_TIMEOUT)
+                except WorkerError as error:
+                    raise LostSchedulerError(str(error)) from error
             yield client
-
-
-def _import_distributed() -> Any:
-    try:
-        distributed = import_module("distributed")
-    except ImportError as error:
-        raise StudyError("a Dask cluster needs an extra: pip install 'kfrc[distributed]'") from error
-    for name in ("distributed.client", "distributed.core", "distributed.batched"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is told once, by the error
-    return distributed
 
 
 def _attempt_remotely(run: Run, task: Task) -> Outcome:

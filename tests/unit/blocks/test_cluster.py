@@ -208,7 +208,7 @@ def test_rows_that_kill_every_worker_end_the_fit_with_one_line(cluster, folder):
 
 
 def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
-    monkeypatch.setattr("kfrc.blocks.engine.CONNECT_TIMEOUT", 0.3)
+    monkeypatch.setattr("kfrc.blocks.connection.CONNECT_TIMEOUT", 0.3)
     with (
         pytest.raises(WorkerError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9; is it running"),
         connected("tcp://127.0.0.1:9"),

@@ -180,7 +180,7 @@ def test_a_cluster_with_tls_works_for_who_has_a_certificate_of_its_authority(cer
         assert address.startswith("tls://127.0.0.1:")
         with connected(address, security=tls_security(ca, cert, key)) as client:
             assert client.submit(sum, (1, 2)).result() == 3
-        monkeypatch.setattr("kfrc.blocks.engine.CONNECT_TIMEOUT", 1.0)
+        monkeypatch.setattr("kfrc.blocks.connection.CONNECT_TIMEOUT", 1.0)
         with (
             pytest.raises(WorkerError, match=r"no Dask scheduler answers at tls://.*certificate of the same authority"),
             connected(address, security=tls_security(*others)),
