@@ -176,6 +176,7 @@ def columns_of_source(
     plain = (
         not coded
         and not weighted
+        and not any(plan.raw.converted for plan in plans)  # these are numbers only once they are encoded
         and all(column.name == "numeric" for column in learned.columns)
         and not any(n_blank[p] for p in learned.positions.tolist())
     )
