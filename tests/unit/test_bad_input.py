@@ -100,6 +100,12 @@ def test_methods_of_numbers_refuse_times_whose_unit_depends_on_who_keeps_them(es
         estimator.fit(container(values))
 
 
+@pytest.mark.parametrize("values", [[1.0, pd.NA, 3.0], [1.0, {}, 3.0]])
+def test_objects_that_are_no_numbers_are_refused_with_what_takes_them(values):
+    with pytest.raises(ValueError, match=r"argument must be .*number, not .*: FCM needs numbers here\. KFRC takes"):
+        FCM(2).fit(pd.DataFrame({"x": pd.Series(values, dtype=object)}))
+
+
 @pytest.mark.parametrize(
     "function",
     [

@@ -390,10 +390,9 @@ def _not_numbers(X: Any, error: Exception) -> str | None:
     """Why values could not be made numbers, None if an error says something else."""
     if "could not convert string to float" in str(error):
         return str(error)
-    if isinstance(error, TypeError) and library_of(X) is not None:
-        for column in raw_columns(X):
-            if column.kind == "date" or column.converted:
-                return _holds_times(column.title)
+    if isinstance(error, TypeError) and "argument must be" in str(error) and library_of(X) is not None:
+        times = (column.title for column in raw_columns(X) if column.kind == "date" or column.converted)
+        return next(map(_holds_times, times), str(error))
     return None
 
 

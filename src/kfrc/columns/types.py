@@ -224,6 +224,16 @@ class Ordinal(Levels, name="ordinal"):
 
     places: tuple[float, ...] = ()
 
+    @classmethod
+    def learn(cls, title: str, values: NDArray[Any], levels: tuple[Any, ...] | None = None) -> Self:  # noqa: D102
+        column = super().learn(title, values, levels)
+        if np.isinf(column.scores).any():
+            raise ValueError(
+                f"column '{title}' contains infinity, which has no place among levels that are numbers: correct or "
+                'blank it, or use column_types={...: "nominal"}'
+            )
+        return column
+
     @property
     def scores(self) -> FloatArray:
         """Scores of the levels that have an order, of shape (n_levels,)."""

@@ -187,15 +187,17 @@ def test_mixed_tables_have_the_same_bits_as_a_source_and_levels_are_found_in_all
     assert_array_equal(np.asarray(source.memberships_), in_memory.memberships_)
 
 
-@pytest.mark.parametrize("kind", ["duration('s')", "decimal128(24, 2)", "time64('us')"])
-def test_columns_that_are_numbers_once_they_are_encoded_are_so_in_blocks_too(rows, kind):
+@pytest.mark.parametrize(
+    ("kind", "bandwidth"), [("duration('s')", 0.1), ("decimal128(24, 2)", 6000.0), ("time64('us')", 2.0)]
+)
+def test_columns_that_are_numbers_once_they_are_encoded_are_so_in_blocks_too(rows, kind, bandwidth):
     pa, dataset = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.dataset").dataset
     from kfrc.sources import ArrowSource
 
     seconds = np.clip(3000 * rows[0][:, 0] + 40_000, 0, 86_000).astype(np.int64)
     made = {"duration('s')": seconds, "time64('us')": 1_000_000 * seconds}.get(kind, seconds)
     table = pa.table({"a": pa.array(made).cast(eval(f"pa.{kind}")), "b": rows[0][:, 1]})
-    settings = {"bandwidths": [0.1, 2.0] if "duration" in kind else 2.0, "m": 1.5, "n_init": 1, "random_state": 0}
+    settings = {"bandwidths": [bandwidth, 2.0], "m": 1.5, "n_init": 1, "random_state": 0}
     in_memory, source = (KFRC(3, **settings).fit(data) for data in (table, ArrowSource(dataset(table))))
     assert source.column_types_ == in_memory.column_types_ == {"a": "numeric", "b": "numeric"}
     assert_allclose(np.asarray(source.memberships_), in_memory.memberships_, rtol=0, atol=1e-9)

@@ -328,6 +328,13 @@ def test_complete_numbers_are_fitted_as_ever():
     assert list(arrow.feature_names_in_) == list("abcd")
 
 
+@pytest.mark.parametrize("asked", ["ordinal", ("ordinal", [1.0, 2.0, np.inf])])
+def test_infinity_has_no_place_in_an_order(asked):
+    frame = pd.DataFrame({"grade": [1.0, 2.0, np.inf, 1.0, 2.0], "x": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    with pytest.raises(ValueError, match="column 'grade' contains infinity, which has no place among levels"):
+        KFRC(2, bandwidths=1.0, m=1.5, column_types={"grade": asked}).fit(frame)
+
+
 def test_text_called_ordinal_without_an_order_is_told():
     frame = people()[0].astype({"rating": object})
     with pytest.warns(LevelOrderWarning, match="the alphabet was taken, 'bad' < 'fair' < 'good'"):
