@@ -27,7 +27,10 @@ DOCUMENTED_WARNINGS = (
 )
 OFTEN_RISES = (VFCM, MSFCM)
 """Methods whose objective may rise, as their docstrings say."""
-_CHECKS = ("_validation.py", "validation.py", "_param_validation.py", "_tags.py", "_set_output.py", "_indexing.py")
+_CHECKS = (
+    *("_validation.py", "validation.py", "_param_validation.py", "_tags.py", "_set_output.py", "_indexing.py"),
+    "_array_api.py",
+)
 """Modules of scikit-learn that look at what a user handed over, and whose words are for users."""
 
 
@@ -91,7 +94,9 @@ def check_fit(model: Any, n_samples: int, n_clusters: int) -> None:
         if isinstance(value, np.ndarray) and np.isnan(value.astype(float)).any():
             raise Broken(f"{name} has NaN")
     centers = getattr(model, "cluster_centers_", None)
-    if isinstance(centers, np.ndarray) and not np.isfinite(centers[U.any(axis=0)][:, ~_nowhere_known(model)]).all():
+    known = (U[:, :1] != U).any(axis=1)  # a row of which nothing is known belongs equally to all clusters
+    members = U[known].any(axis=0)
+    if isinstance(centers, np.ndarray) and not np.isfinite(centers[members][:, ~_nowhere_known(model)]).all():
         raise Broken("the center of a cluster with members is not finite")
 
 
