@@ -21,6 +21,7 @@ _MAX_DIGITS = 300
 """Digits of a whole number that is within the range of floats; Python itself refuses those of more than 4300."""
 
 _BEGINNING = re.compile(rb'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
+_LINE_END = re.compile(r"\r\n|[\r\n]")  # other characters that end lines elsewhere may stand within a text
 _SHAPES = 'an array of objects such as [{"a": 1}, {"a": 2}], one object per line, or columns such as {"a": [1, 2]}'
 
 
@@ -84,7 +85,7 @@ def _read(text: str) -> Any:
     try:
         return _loads(text)
     except json.JSONDecodeError as whole:
-        lines = [(k, line) for k, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        lines = [(k, line) for k, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
         if len(lines) < 2 or not _is_document(lines[0][1]):
             raise DataError(
                 f"the JSON file is damaged or cut off: line {whole.lineno}, character {whole.colno}"

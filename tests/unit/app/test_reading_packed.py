@@ -106,6 +106,14 @@ def test_nested_objects_become_columns_and_what_a_row_lacks_is_missing(tmp_path)
     assert table.data["ok"].tolist() == ["true", "false"] * 2
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_texts_in_lines_of_json_hold_any_character(tmp_path, line_end):
+    words = ["a\u2028b", "a\x85b", "a\u2029b"] * 3
+    rows = [json.dumps({"x": k, "word": word}, ensure_ascii=False) for k, word in enumerate(words)]
+    table = read(tmp_path, line_end.join(rows).encode())
+    assert table.original["word"].tolist() == words
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
