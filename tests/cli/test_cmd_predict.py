@@ -96,6 +96,15 @@ def test_new_rows_of_dissimilarities(run, iris_frame, tmp_path, header):
     np.testing.assert_allclose(found.filter(like="cluster_"), expected.filter(like="cluster_"), atol=1e-5)
 
 
+def test_names_of_a_matrix_that_have_line_breaks_are_found_again(run, tmp_path):
+    names = ["two\nlines", "odd  blanks", "plain", "next\u2028line"]
+    R = pd.DataFrame([[0.0 if i == k else 1.0 + (i // 2 != k // 2) for i in range(4)] for k in range(4)], columns=names)
+    R.to_csv(tmp_path / "R.csv", index=False)
+    run("fit", tmp_path / "R.csv", "-c", 2, "-o", tmp_path / "out", "--dissimilarity", "--refits", 0, "--no-report")
+    found = pd.read_csv(io.StringIO(run("predict", tmp_path / "out" / "model.skops", tmp_path / "R.csv").out))
+    assert found["label"].tolist() == pd.read_csv(tmp_path / "out" / "memberships.csv")["label"].tolist()
+
+
 def test_as_a_program(run_program, run, fitted, iris_csv, tmp_path):
     ended = run_program("predict", fitted[0], "-", stdin=iris_csv.read_text())
     assert len(pd.read_csv(io.StringIO(ended.out))) == 150

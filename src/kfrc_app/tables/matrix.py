@@ -114,7 +114,7 @@ def _in_sheet(sheet: Sheet, marks: Marks) -> _Found:
     numbered = {str(j): [row[j] for row in cells] for j in range(len(rows[0]))}
     columns = collect_cells(numbered, marks=marks, truths=TRUTHS, noticed=sheet.notes)
     named = len(columns.names) == columns.n_rows + 1
-    header = [cell_text(cell) for cell in rows[0]][int(named) :] if has_header else None
+    header = [_tidy(cell_text(cell)) for cell in rows[0]][int(named) :] if has_header else None
     return _Found(columns, "0" if named else None, header)
 
 
@@ -136,8 +136,13 @@ def _delimited(content: bytes, marks: Marks) -> _Found:
     numbered = {str(j): column for j, column in enumerate(cells)}
     columns = TextColumns(numbered, marks, dot_is_decimal(dialect), dialect.notes)
     named = len(columns.names) == columns.n_rows + 1
-    header = [name.strip() for name in records.first][-(len(cells) - named) :] if has_header else None
+    header = [*map(_tidy, records.first)][-(len(cells) - named) :] if has_header else None
     return _Found(columns, "0" if named else None, header)
+
+
+def _tidy(name: str) -> str:
+    """A name as a table of new rows has it: single blanks between its words."""
+    return " ".join(name.split())
 
 
 def _has_header(records: Records) -> bool:
