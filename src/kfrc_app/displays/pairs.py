@@ -213,10 +213,15 @@ def _draw_densities(panel: Axes, column: ShownColumn, memberships: FloatArray) -
 
 
 def _density(values: FloatArray, weights: FloatArray, x: FloatArray) -> FloatArray:
-    """A kernel density of weighted values; a peak if they are all the same."""
+    """A kernel density of weighted values, up to a factor; a peak if they are all the same."""
     effective = weights > 1e-6 * weights.max()
-    values, weights = values[effective], weights[effective]
-    spread = np.sqrt(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights))
-    if len(values) < 2 or spread <= 1e-9 * (x[-1] - x[0]):
-        return np.exp(-0.5 * ((x - values[0]) / (0.01 * (x[-1] - x[0]))) ** 2) + 1e-300
-    return gaussian_kde(values, weights=weights)(x) + 1e-300
+    # Between 0 and 1, squares of the smallest and of the largest numbers are within range.
+    places, grid, weights = (
+        (values[effective] - x[0]) / (x[-1] - x[0]),
+        np.linspace(0.0, 1.0, len(x)),
+        weights[effective],
+    )
+    spread = np.sqrt(np.average((places - np.average(places, weights=weights)) ** 2, weights=weights))
+    if len(places) < 2 or spread <= 1e-9:
+        return np.exp(-0.5 * ((grid - places[0]) / 0.01) ** 2) + 1e-300
+    return gaussian_kde(places, weights=weights)(grid) + 1e-300

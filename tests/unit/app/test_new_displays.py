@@ -1,5 +1,7 @@
 """Silhouettes, biplots, pairs, parallel coordinates and triangles show what is there, and nothing covers another."""
 
+from dataclasses import replace
+
 import matplotlib as mpl
 
 mpl.use("Agg")
@@ -206,3 +208,19 @@ def test_pairs_need_axes_that_can_be_divided(iris_model):
     figure = plt.figure()
     with pytest.raises(ValueError, match="axes of a grid"):
         PairsDisplay.from_estimator(iris_model, IRIS, ax=figure.add_axes((0, 0, 1, 1)))
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160, 1e150, 1e300])
+def test_densities_do_not_depend_on_the_unit_of_a_column(unit):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40) + 6 * np.repeat([0, 1], 20)
+    frame = pd.DataFrame({"a": x, "b": x + rng.normal(size=40)})
+    model = FCM(2, random_state=0).fit(frame)
+    curves = []
+    for factor in (1.0, unit):
+        display = PairsDisplay.from_estimator(model, frame, columns=["a"])
+        display.columns = [replace(display.columns[0], values=factor * frame["a"].to_numpy())]
+        display.plot()
+        curves.append([line.get_ydata() for line in display.axes_[0, 0].lines])
+    assert len(curves[0]) == 2
+    np.testing.assert_allclose(curves[1], curves[0], rtol=1e-6, atol=1e-12)
