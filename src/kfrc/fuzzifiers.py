@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _SMALLEST_WEIGHT = 1e-140  # squares of weights, and sums of them, must be ordinary numbers
+_LARGEST_RATIO = 1e30  # of the slope at 0 to the curvature: distances that differ at all then make a hard partition
 _LARGEST_M_STEP = 40  # of an unbounded m: 2^40 stands for its limit
 
 
@@ -158,9 +159,13 @@ class Fuzzifier(Registered, ABC):
         """The row that all rows of ``U`` would be if no cluster could be told from another: 1/c."""
         return np.full(U.shape[1], 1.0 / U.shape[1])
 
+    def weighs(self, n_clusters: int) -> bool:
+        """Whether equal memberships have a weight in floating-point numbers at this m."""
+        return float(self.value(np.float64(1.0 / n_clusters))) > _SMALLEST_WEIGHT
+
     def check_weights(self, n_clusters: int) -> None:
         """Refuse an m at which equal memberships have no weight left in floating-point numbers."""
-        if not float(self.value(np.float64(1.0 / n_clusters))) > _SMALLEST_WEIGHT:
+        if not self.weighs(n_clusters):
             raise ValueError(
                 f"m = {self.m:g} is so large that with the {self.label} fuzzifier memberships of 1/{n_clusters} weigh "
                 "nothing: use a smaller m"
@@ -244,7 +249,8 @@ class Power(Fuzzifier, name="power"):
         return self.m * u ** (self.m - 1)
 
     def second_derivative(self, u: Any) -> Any:  # noqa: D102
-        return self.m * (self.m - 1) * u ** (self.m - 2)
+        with np.errstate(divide="ignore", over="ignore"):
+            return self.m * u ** (self.m - 2) * (self.m - 1)
 
     def inverse_derivative(self, slope: Any) -> FloatArray:  # noqa: D102
         slope = np.clip(np.asarray(slope, dtype=np.float64), 0.0, self.m)
@@ -289,7 +295,8 @@ class Exponential(Fuzzifier, name="exponential"):
         return self.m * np.exp(-self.m * (1.0 - u)) / -np.expm1(-self.m)
 
     def second_derivative(self, u: Any) -> Any:  # noqa: D102
-        return self.m * self.derivative(u)
+        with np.errstate(over="ignore"):
+            return self.m * self.derivative(u)
 
     def inverse_derivative(self, slope: Any) -> FloatArray:  # noqa: D102
         with np.errstate(divide="ignore"):
@@ -341,11 +348,16 @@ class Quadratic(Fuzzifier, name="quadratic"):
         return np.clip((np.asarray(slope, dtype=np.float64) - (1.0 - self.m)) / (2.0 * self.m), 0.0, 1.0)
 
     def _positive_memberships(self, distances: FloatArray) -> FloatArray:
-        # With the k nearest clusters the multiplier is μ_k = (2m + k (1 − m)) / Σ_{i≤k} 1/A_i, and the k-th of them
-        # belongs there if μ_k / A_k > 1 − m, which is where μ_k < μ_{k−1}: the right multiplier is the smallest.
-        sums = (1.0 / ascending(distances)).cumsum(axis=0)
-        multiplier = ((2.0 * self.m + _counts(distances, 1) * (1.0 - self.m)) / sums).min(axis=0)
-        return np.maximum((multiplier / distances - (1.0 - self.m)) / (2.0 * self.m), 0.0)
+        # With r = (1 − m) / 2m and the k nearest clusters, u = (μ_k − r (A − 1)) / A for
+        # μ_k = (1 + r Σ_{i≤k} (1 − 1/A_i)) / Σ_{i≤k} 1/A_i, and the k-th of them belongs there if its u is positive,
+        # which is where μ_k < μ_{k−1}: the right multiplier is the smallest. A − 1 keeps the digits of a small m.
+        ratio = min((1.0 - self.m) / (2.0 * self.m), _LARGEST_RATIO)
+        ordered = ascending(distances)
+        sums = (1.0 / ordered).cumsum(axis=0)
+        multipliers = (1.0 + ratio * ((ordered - 1.0) / ordered).cumsum(axis=0)) / sums
+        # Where A is infinite excesses are no numbers, and such a cluster has no members.
+        excess = ratio * (distances - 1.0)
+        return np.fmax((np.fmin.reduce(multipliers, axis=0) - excess) / distances, 0.0)
 
 
 @dataclass(frozen=True)
@@ -375,7 +387,7 @@ class ComplementaryRoot(Fuzzifier, name="complementary_root"):
 
     def second_derivative(self, u: Any) -> Any:  # noqa: D102
         with np.errstate(divide="ignore"):
-            return (self.m - 1.0) / self.m**2 * (1.0 - np.minimum(u, 1.0)) ** ((1.0 - 2.0 * self.m) / self.m)
+            return (self.m - 1.0) / self.m / self.m * (1.0 - np.minimum(u, 1.0)) ** ((1.0 - 2.0 * self.m) / self.m)
 
     def inverse_derivative(self, slope: Any) -> FloatArray:  # noqa: D102
         slope = np.maximum(np.asarray(slope, dtype=np.float64) * self.m, 1.0)

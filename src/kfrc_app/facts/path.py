@@ -142,6 +142,7 @@ def fuzzifier_path(
     grid, fitted = m_grid(fuzzifier, critical_m, n_steps)
     counted = None if weights is None else weights[rows]
     n_clusters = model.memberships_.shape[1]
+    grid = np.array([m for m in grid.tolist() if fuzzifier.with_m(m).weighs(n_clusters)])
     follow = _relational(model, gram) if model._minimizes_relation else _refitting(model, X, rows, counted)
 
     def solve(k: int, init: str | FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from kfrc import KFRC, TrivialPartitionWarning, UniformCollapseWarning
+from kfrc import FRC, KFRC, TrivialPartitionWarning, UniformCollapseWarning
 from kfrc.exceptions import NoStructureWarning
 from kfrc.selection.count import Reason
 from kfrc.spectrum import leading_spectrum
@@ -238,6 +238,14 @@ def test_grid_of_m_is_inside_the_range_and_holds_the_fitted_value(name):
         assert grid[fitted] == t.m
         assert (np.diff(grid) > 0).all()
         assert all(float(value) in t.m_range for value in grid)
+
+
+def test_the_path_ends_where_memberships_would_weigh_nothing():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = FRC(35, fuzzifier="power", m=60.0, random_state=0).fit(X)
+    path = fuzzifier_path(model, X)
+    assert path.m[path.fitted] == 60.0
+    assert 35.0 ** path.m[-1] < 1e140
 
 
 @pytest.mark.parametrize("fuzzifier", ["exponential", "quadratic"])
