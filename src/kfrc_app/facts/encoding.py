@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,10 @@ def _columns(name: str, series: pd.Series[Any], counts: BoolArray) -> tuple[list
 def _in_units(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Numbers of one column with mean 0 and a common scale that makes their total variance 1; what is missing is 0."""
     known = ~np.isnan(values[:, 0]) & (weights > 0)
+    if not known.any():
+        return np.zeros_like(values)
+    # Squares of the smallest and of the largest numbers would be out of range; a power of two rounds nothing.
+    values = np.ldexp(values, -math.frexp(float(np.abs(values[known]).max()))[1])
     s = weights[known]
     mean = s @ values[known] / s.sum()
     variance = float((s @ (values[known] - mean) ** 2).sum()) / max(float(s.sum()) - 1.0, 1e-300)

@@ -142,6 +142,17 @@ def test_numbers_for_other_methods_have_one_unit_per_column(mixed):
     np.testing.assert_allclose(standardized(complete, np.ones(9)), standardized(complete), atol=1e-12)
 
 
+@pytest.mark.parametrize("power", [-1000, -600, 600, 1000])
+def test_numbers_for_other_methods_do_not_depend_on_the_unit_of_a_column(mixed, power):
+    scaled = mixed.assign(x=np.ldexp(mixed["x"], power))
+    np.testing.assert_array_equal(standardized(scaled), standardized(mixed))
+
+
+def test_a_column_that_is_known_only_in_rows_without_weight_says_nothing_to_other_methods():
+    data = pd.DataFrame({"a": [1.0, 2.0, None, None], "b": [1.0, 2.0, 3.0, 5.0]})
+    assert standardized(data, np.array([0.0, 0.0, 1.0, 2.0]))["a"].tolist() == [0, 0, 0, 0]
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_tables_of_every_library_get_the_same_types(library):
     frame = pd.DataFrame(
