@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from kfrc._numerics import row_blocks
-from kfrc.typing import FloatArray
+from kfrc.typing import ArrayLike, FloatArray
 
 _BLOCK_ELEMENTS = 1 << 15
 """Distances per block: a dozen temporaries of this size fit a level-2 cache."""
@@ -26,11 +26,22 @@ def solve_rows(distances: FloatArray, positive_memberships: Callable[[FloatArray
 
     Works on row blocks that stay in cache; rows with zeros are shared among the clusters at distance zero.
     """
-    distances = np.asarray(distances, dtype=np.float64)
+    distances = _checked(distances)
     U = np.empty_like(distances)
     for rows in row_blocks(len(distances), distances.shape[1], _BLOCK_ELEMENTS):
         U[rows] = solve_samples(np.ascontiguousarray(distances[rows].T), positive_memberships).T
     return U
+
+
+def _checked(distances: ArrayLike) -> FloatArray:
+    array = np.asarray(distances)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(
+            f"squared distances must have shape (n_samples, n_clusters), with a cluster at least, got {array.shape}"
+        )
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"squared distances must be numbers, got an array of {array.dtype}")
+    return np.asarray(array, dtype=np.float64)
 
 
 def solve_samples(distances: FloatArray, positive_memberships: Callable[[FloatArray], FloatArray]) -> FloatArray:
@@ -41,6 +52,8 @@ def solve_samples(distances: FloatArray, positive_memberships: Callable[[FloatAr
         regular = (smallest > 0) & np.isfinite(smallest)
         if regular.all():
             return positive_memberships(distances / smallest)
+        if not (smallest >= 0).all():
+            raise ValueError("squared distances must not be negative or NaN, but the smallest of some row is")
         relative = np.where(regular, distances / np.where(regular, smallest, 1.0), 1.0)
         nearest = distances == smallest
         return np.where(regular, positive_memberships(relative), nearest / nearest.sum(axis=0))

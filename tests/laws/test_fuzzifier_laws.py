@@ -362,3 +362,36 @@ def test_a_range_that_ends_before_the_largest_m_has_the_threshold_of_its_limit()
     t = Open(0.5)
     assert t.threshold(3) == pytest.approx(Quadratic().threshold(3), rel=0.05)
     assert t.critical_m(3, 0.1) == pytest.approx(Quadratic().critical_m(3, 0.1))
+
+
+@pytest.mark.parametrize("m", [1e-3, 1e-8, 1e-15, 1e-300])
+def test_quadratic_memberships_sum_to_one_near_a_hard_partition(m):
+    rows = np.array([[1.0, 1.0, 5.0], [0.127, 5.31, 4.85], [1.0, 1.0 + m, 2.0], [1.0, np.inf, np.inf]])
+    for U in (Quadratic(m).memberships(rows), Quadratic(m).sample_memberships(rows.T.astype(np.float32)).T):
+        assert_allclose(U.sum(axis=1), 1.0, rtol=1e-6)
+        assert_allclose(U[[0, 1, 3]], [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["power", "exponential", "complementary_root"])
+def test_second_derivatives_of_any_m_are_silent(name):
+    u = np.array([0.0, 0.1, 0.5, 1.0])
+    for m in (1.2, 1e300):
+        values = Fuzzifier.from_name(name, m=m).second_derivative(u)
+        assert not np.isnan(values).any()
+        assert (values >= 0).all()
+        assert np.isfinite(values[1:3]).all()
+
+
+@pytest.mark.parametrize(
+    "distances", [1.0, [1.0, 2.0], np.ones((2, 0)), np.ones((1, 2, 2)), [[1.0, np.nan]], [[-1.0, 1.0]]]
+)
+def test_memberships_refuse_what_are_no_squared_distances(distances):
+    for name in FUZZIFIERS:
+        with pytest.raises(ValueError, match="squared distances"):
+            Fuzzifier.from_name(name).memberships(distances)
+
+
+@pytest.mark.parametrize("distances", [[["a", "b"]], [[1j, 2.0]], [[None, 1.0]]])
+def test_memberships_refuse_distances_that_are_no_numbers(distances):
+    with pytest.raises(TypeError, match="must be numbers"):
+        Power().memberships(distances)
