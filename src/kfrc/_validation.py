@@ -84,6 +84,8 @@ def check_number(value: Any, name: str, *, minimum: float, strict: bool = False)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
     number = float(value)
+    if np.isnan(number) and np.isneginf(minimum):
+        raise ValueError(f"{name} must be a number, got NaN")
     if not (number > minimum if strict else number >= minimum):
         sign = ">" if strict else ">="
         raise ValueError(f"{name} must be {sign} {minimum:g}, got {number:g}")
@@ -95,6 +97,12 @@ def check_flag(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, got {value!r}")
     return bool(value)
+
+
+def check_estimator(estimator: Any, name: str) -> None:
+    """An instance that can be cloned and fitted."""
+    if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
+        raise TypeError(f"{name} must be an estimator with fit and get_params, got {estimator!r}")
 
 
 def check_level(level: Any) -> float:
@@ -156,7 +164,26 @@ def check_unmasked(values: Any, name: str) -> Any:
 
 def as_array(values: Any, name: str) -> np.ndarray[Any, Any]:
     """``np.asarray`` that does not compute with what lies under a mask."""
-    return np.asarray(check_unmasked(values, name))
+    values = check_unmasked(values, name)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} must have a regular shape, but its rows differ in length") from None
+
+
+def check_finite(values: Any, name: str) -> FloatArray:
+    """Finite numbers of any shape."""
+    given = check_unmasked(values, name)
+    try:
+        array = np.asarray(given)
+        array = array if np.iscomplexobj(array) else np.array(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a numeric array of regular shape") from None
+    if np.iscomplexobj(array):
+        raise ValueError(f"{name} is complex: complex data not supported")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity")
+    return array
 
 
 def check_data(X: ArrayLike, *, min_samples: int = 2) -> FloatArray:
@@ -188,6 +215,7 @@ def check_squares(X: FloatArray, name: str = "X") -> None:
     """Refuse rows whose sums or squared distances overflow, or all vanish."""
     spread = 2.0 * float((0.5 * X.max(axis=0) - 0.5 * X.min(axis=0)).max(initial=0.0))
     if spread > _LARGEST_SPREAD or 0 < spread < 1 / _LARGEST_SPREAD:
+        spread = min(spread, 1e308)  # the difference of the largest numbers is none
         raise ValueError(
             f"squared distances between rows of {name}, which spread over {spread:.3g}, leave the range of "
             f"floating-point numbers: divide {name} by {spread:.0e} first"
@@ -274,6 +302,8 @@ def check_memberships(
         raise ValueError(_describe_non_finite(array, name))
     if (array < 0).any():
         raise ValueError(f"{name} has negative memberships (smallest {array.min():g})")
+    if (array > 1 + ROW_SUM_TOL).any():
+        raise ValueError(f"rows of {name} must sum to 1, but one membership alone is {array.max():g}")
     sums = array.sum(axis=1, keepdims=True)
     error = float(np.abs(sums - 1).max(initial=0.0))
     if error > ROW_SUM_TOL:
@@ -282,14 +312,32 @@ def check_memberships(
     return array / sums
 
 
-def check_labels(labels: ArrayLike, n_samples: int | None = None) -> IntArray:
-    """Labels of any type as consecutive integers from 0."""
-    array = as_array(labels, "labels")
+def check_labels(labels: ArrayLike, n_samples: int | None = None, name: str = "labels") -> IntArray:
+    """Labels of any type, none of them missing, as consecutive integers from 0."""
+    array = as_array(labels, name)
     if array.ndim != 1:
-        raise ValueError(f"labels must be one-dimensional, got shape {array.shape}")
+        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}")
     if n_samples is not None and len(array) != n_samples:
-        raise ValueError(f"got {len(array)} labels for {n_samples} samples")
-    return np.unique(array, return_inverse=True)[1].astype(np.int64)
+        raise ValueError(f"got {len(array)} {name} for {n_samples} samples")
+    missing = np.zeros(len(array), dtype=np.bool_)
+    if array.dtype.kind not in "biuUS":
+        missing[:] = [_is_missing(label) for label in array]
+    if missing.any():
+        raise ValueError(
+            f"{name} has {int(missing.sum())} missing label(s), "
+            f"the first at position {int(missing.argmax())}: drop those samples first"
+        )
+    try:
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    except TypeError:
+        raise ValueError(f"{name} mixes labels of types that cannot be compared: use one type") from None
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # a marker such as pandas.NA, whose comparisons have no truth value
+        return True
 
 
 def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> IntArray:

@@ -11,7 +11,14 @@ import numpy as np
 from scipy.linalg import eigh
 
 from kfrc._numerics import double_center
-from kfrc._validation import check_data, check_dissimilarities, check_labels, check_n_clusters
+from kfrc._validation import (
+    check_data,
+    check_dissimilarities,
+    check_labels,
+    check_n_clusters,
+    check_number,
+    check_squares,
+)
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.gram import DenseGram
 from kfrc.spectrum import spectrum_of
@@ -118,9 +125,7 @@ def critical_fuzzifier(
     """
     if (lambda1 is None) == (R is None):
         raise ValueError("give exactly one of lambda1 (the leading eigenvalue of F) and R (dissimilarities)")
-    value = leading_eigenvalue(R) if R is not None else float(lambda1 if lambda1 is not None else math.nan)
-    if math.isnan(value):
-        raise ValueError("lambda1 is NaN")
+    value = leading_eigenvalue(R) if R is not None else check_number(lambda1, "lambda1", minimum=-math.inf)
     return Fuzzifier.resolve(fuzzifier).critical_m(check_n_clusters(n_clusters, n_clusters), value)
 
 
@@ -174,7 +179,9 @@ def uniform_hessian(R: ArrayLike, fuzzifier: str | Fuzzifier, n_clusters: int) -
     R = check_dissimilarities(R)
     t = Fuzzifier.resolve(fuzzifier)
     n_samples = len(R)
-    u = np.float64(1.0 / check_n_clusters(n_clusters, n_samples))
+    n_clusters = check_n_clusters(n_clusters, n_samples)
+    t.check_weights(n_clusters)
+    u = np.float64(1.0 / n_clusters)
     zeta, chi, psi = float(t.value(u)), float(t.derivative(u)), float(t.second_derivative(u))
     row_sums = R.sum(axis=1)
     Q = chi**2 / (2 * n_samples * zeta) * double_center(R)
@@ -244,7 +251,9 @@ def merge_bound(
     else:
         from sklearn.metrics import pairwise_distances
 
-        R = pairwise_distances(check_data(X_or_R), metric=metric)
+        X = check_data(X_or_R)
+        check_squares(X)
+        R = check_dissimilarities(pairwise_distances(X, metric=metric))
     groups = check_labels(labels, len(R))
     t = Fuzzifier.resolve(fuzzifier)
     n_clusters = int(groups.max()) + 1

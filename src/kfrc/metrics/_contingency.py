@@ -13,7 +13,7 @@ from sklearn.metrics.cluster import expected_mutual_information
 from kfrc.metrics._pair_counts import PairCounts
 from kfrc.typing import FloatArray, IntArray
 
-_MEANS: dict[str, Callable[[float, float], float]] = {
+MEANS: dict[str, Callable[[float, float], float]] = {
     "max": max,
     "min": min,
     "geometric": lambda first, second: float(np.sqrt(first * second)),
@@ -88,7 +88,7 @@ class Contingency:
     def _mean_entropy(self, average_method: str) -> float:
         total = self.cells.sum()
         entropies = (float(entr(margin / total).sum()) for margin in (self.row_totals, self.column_totals))
-        return _MEANS[average_method](*entropies)
+        return MEANS[average_method](*entropies)
 
 
 def _away_from_zero(value: float) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kfrc._validation import as_array, check_labels, check_memberships, check_sample_weight
@@ -81,25 +79,7 @@ def _check_partition(part: ArrayLike, name: str) -> FloatArray | IntArray:
         )
     if len(array) == 0:
         raise ValueError(f"{name} is empty: at least two samples are needed")
-    missing = np.zeros(len(array), dtype=np.bool_)
-    if array.dtype.kind not in "biuUS":
-        missing[:] = [_is_missing(label) for label in array]
-    if missing.any():
-        raise ValueError(
-            f"{name} has {int(missing.sum())} missing label(s), "
-            f"the first at position {int(missing.argmax())}: drop those samples first"
-        )
-    try:
-        return check_labels(array)
-    except TypeError:
-        raise ValueError(f"{name} mixes labels of types that cannot be compared: use one type") from None
-
-
-def _is_missing(label: Any) -> bool:
-    try:
-        return label is None or bool(label != label)
-    except TypeError:  # a marker such as pandas.NA, whose comparisons have no truth value
-        return True
+    return check_labels(array, name=name)
 
 
 def _one_hot(labels: FloatArray | IntArray) -> FloatArray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn import metrics as sklearn_metrics
 
-from kfrc.metrics._contingency import Contingency
+from kfrc.metrics._contingency import MEANS, Contingency
 from kfrc.metrics._pair_counts import T_NORMS, PairCounts, count_pairs
 from kfrc.metrics._partitions import check_labels_pair, check_memberships_pair
 from kfrc.typing import ArrayLike
@@ -223,6 +224,7 @@ def adjusted_mutual_info_score(
     >>> round(adjusted_mutual_info_score([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 4)
     0.225
     """
+    _check_choice(average_method, "average_method", MEANS)
     reference, estimate, weights = check_labels_pair(labels, U, _NAMES, sample_weight)
     if weights is None:
         weights = np.ones(len(reference))  # scikit-learn's own has 0 for a perfect match of single rows before 1.7
@@ -269,14 +271,19 @@ def normalized_mutual_info_score(
     >>> round(normalized_mutual_info_score([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2]), 4)
     0.4206
     """
+    _check_choice(average_method, "average_method", MEANS)
     reference, estimate, weights = check_labels_pair(labels, U, _NAMES, sample_weight)
     if weights is None:
         return float(sklearn_metrics.normalized_mutual_info_score(reference, estimate, average_method=average_method))
     return Contingency.of(reference, estimate, weights).normalized_mutual_information(average_method)
 
 
+def _check_choice(choice: Any, name: str, choices: Iterable[str]) -> None:
+    if not isinstance(choice, str) or choice not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {choice!r}")
+
+
 def _fuzzy_pair_counts(labels: ArrayLike, U: ArrayLike, t_norm: str, sample_weight: ArrayLike | None) -> PairCounts:
-    if t_norm not in T_NORMS:
-        raise ValueError(f"t_norm must be one of {', '.join(map(repr, T_NORMS))}, got {t_norm!r}")
+    _check_choice(t_norm, "t_norm", T_NORMS)
     reference, estimate, weights = check_memberships_pair(labels, U, _NAMES, sample_weight)
     return count_pairs(reference, estimate, T_NORMS[t_norm], weights)

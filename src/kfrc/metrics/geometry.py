@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
@@ -11,10 +12,10 @@ from kfrc._numerics import row_blocks
 from kfrc._validation import (
     check_data,
     check_dissimilarities,
+    check_finite,
     check_number,
     check_sample_weight,
     check_squares,
-    check_unmasked,
 )
 from kfrc.metrics._partitions import check_fuzzy_partition
 from kfrc.typing import ArrayLike, FloatArray, IntArray
@@ -87,7 +88,7 @@ def xie_beni_index(
         distances, separation = _distances_of_means(X, _shares(weights))
     else:
         means = _shares(weights).T @ X if centers is None else centers
-        places = _check_centers(means, (U.shape[1], X.shape[1]))
+        places = _check_centers(means, X, U.shape[1])
         distances, separation = cdist(X, places, "sqeuclidean"), float(pdist(places, "sqeuclidean").min())
     compactness = float(np.sum(weights * distances))
     return compactness / (n_samples * separation) if separation > 0 else math.inf
@@ -194,7 +195,7 @@ def silhouette_values(
     sizes = indicators.sum(axis=0)
     sums = np.empty_like(indicators)
     for rows in row_blocks(len(X), len(X)):
-        distances = X[rows] if metric == "precomputed" else cdist(X[rows], X, metric)
+        distances = X[rows] if metric == "precomputed" else _pairwise(X[rows], X, metric)
         sums[rows] = distances @ indicators
     own_size = own @ sizes
     shared = own_size > _ALONE
@@ -206,13 +207,26 @@ def silhouette_values(
     return np.divide(between - within, larger, out=np.zeros_like(within), where=defined)
 
 
-def _check_centers(centers: ArrayLike, shape: tuple[int, int]) -> FloatArray:
-    array = np.asarray(check_unmasked(centers, "centers"), dtype=np.float64)
+def _check_centers(centers: ArrayLike, X: FloatArray, n_clusters: int) -> FloatArray:
+    array, shape = check_finite(centers, "centers"), (n_clusters, X.shape[1])
     if array.shape != shape:
         raise ValueError(f"centers must have shape (n_clusters, n_features) = {shape}, got {array.shape}")
-    if not np.isfinite(array).all():
-        raise ValueError("centers contains NaN or infinity")
+    check_squares(np.vstack([X, array]), "X and centers")
     return array
+
+
+def _pairwise(rows: FloatArray, X: FloatArray, metric: Any) -> FloatArray:
+    """Distances of rows to all of X by a metric that a user named."""
+    if not (isinstance(metric, str) or callable(metric)):
+        raise TypeError(f"metric must be the name of a metric, got {metric!r}")
+    try:
+        with np.errstate(all="ignore"):
+            distances = cdist(rows, X, metric)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise ValueError(f"distances by metric={metric!r} cannot be had of X: {error}") from None
+    if not np.isfinite(distances).all():
+        raise ValueError(f"metric={metric!r} is not defined between some rows of X: use another one")
+    return distances
 
 
 def _check_data_and_partition(
