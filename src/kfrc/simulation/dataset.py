@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from kfrc._numerics import as_generator, standardize
-from kfrc._validation import check_data, check_n_clusters, check_number, check_positive_int
+from kfrc._numerics import as_generator, check_memory, standardize
+from kfrc._validation import check_data, check_flag, check_n_clusters, check_number, check_positive_int
 from kfrc.exceptions import KFRCError
 from kfrc.simulation.mixsim import GaussianMixtureSpec, make_gaussian_mixture
 from kfrc.typing import Any, ArrayLike, FloatArray, IntArray, RandomStateLike
@@ -62,6 +62,8 @@ class StudyDesign:
     n_samples: int = STUDY_N_SAMPLES
 
     def __post_init__(self) -> None:
+        check_flag(self.spherical, "spherical")
+        check_flag(self.balanced, "balanced")
         check_positive_int(self.n_signal, "n_signal")
         _check_n_noise(self.n_noise)
         check_n_clusters(self.n_clusters, check_positive_int(self.n_samples, "n_samples"))
@@ -234,7 +236,9 @@ def add_noise_features(X: ArrayLike, n_noise: int, *, random_state: RandomStateL
     (3, 5)
     """
     signal = check_data(X, min_samples=1)
-    noise = as_generator(random_state).standard_normal((len(signal), _check_n_noise(n_noise)))
+    n_noise = _check_n_noise(n_noise)
+    check_memory(8 * len(signal) * n_noise, f"noise in {n_noise} columns", "fewer of them")
+    noise = as_generator(random_state).standard_normal((len(signal), n_noise))
     return np.hstack([signal, noise])
 
 

@@ -11,7 +11,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from kfrc._numerics import as_generator
+from kfrc._numerics import as_generator, check_memory
 from kfrc._validation import check_data, check_n_clusters, check_number, check_positive_int
 from kfrc.exceptions import KFRCError
 from kfrc.simulation.overlap import Overlap, PairForms, check_mixture, overlap
@@ -81,8 +81,9 @@ class GaussianMixtureSpec:
         labels : ndarray of shape (n_samples,)
             In 0, …, n_clusters − 1; a rare component may be absent from a small sample.
         """
-        rng = as_generator(random_state)
-        labels = rng.choice(self.n_clusters, size=check_positive_int(n_samples, "n_samples"), p=self.weights)
+        rng, n_samples = as_generator(random_state), check_positive_int(n_samples, "n_samples")
+        check_memory(8 * n_samples * (self.n_features + 1), f"a sample of {n_samples} rows", "fewer rows")
+        labels = rng.choice(self.n_clusters, size=n_samples, p=self.weights)
         X = rng.standard_normal((len(labels), self.n_features))
         for component, factor in enumerate(np.linalg.cholesky(self.covariances)):
             members = labels == component
@@ -106,8 +107,15 @@ class GaussianMixtureSpec:
             raise ValueError(f"X has {points.shape[1]} features, but the mixture has {self.n_features}")
         log_densities = np.empty((len(points), self.n_clusters))
         for component, factor in enumerate(np.linalg.cholesky(self.covariances)):
-            whitened = solve_triangular(factor, (points - self.means[component]).T, lower=True)
-            log_densities[:, component] = -0.5 * (whitened**2).sum(axis=0) - np.log(np.diagonal(factor)).sum()
+            with np.errstate(over="ignore", invalid="ignore"):
+                whitened = solve_triangular(factor, (points - self.means[component]).T, lower=True, check_finite=False)
+                squares = (whitened**2).sum(axis=0)
+            if not np.isfinite(squares).all():
+                raise ValueError(
+                    f"row {int((~np.isfinite(squares)).argmax())} of X is so far from component {component}, in its "
+                    "standard deviations, that the square of that is no number"
+                )
+            log_densities[:, component] = -0.5 * squares - np.log(np.diagonal(factor)).sum()
         log_joint = log_densities + np.log(self.weights)
         return np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
 

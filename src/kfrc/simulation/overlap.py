@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from kfrc._numerics import SYMMETRY_TOL
+from kfrc._validation import check_finite
 from kfrc.simulation._quadratic_forms import quadratic_form_cdf
 from kfrc.typing import ArrayLike, FloatArray
 
@@ -182,7 +183,7 @@ def check_mixture(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Proportions (made exact), means and symmetric positive definite covariances of consistent shapes."""
     pi, mu, sigma = (
-        _as_finite(values, name)
+        check_finite(values, name)
         for values, name in ((weights, "weights"), (means, "means"), (covariances, "covariances"))
     )
     if pi.ndim != 1 or len(pi) < 2:
@@ -208,13 +209,3 @@ def check_mixture(
                 f"{np.linalg.eigvalsh(matrix)[0]:.3g}): the component has no density"
             ) from None
     return pi / pi.sum(), mu, 0.5 * (sigma + mirrored)
-
-
-def _as_finite(values: ArrayLike, name: str) -> FloatArray:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a numeric array of regular shape") from None
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} contains NaN or infinity")
-    return array

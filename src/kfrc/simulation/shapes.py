@@ -184,6 +184,8 @@ class Imbalanced(Shape, name="imbalanced"):
     separation: float = 4.0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.shares, (tuple, list)):
+            raise TypeError(f"shares must be a tuple of numbers, got {self.shares!r}")
         for share in self.shares:
             check_number(share, "each of shares", minimum=0.0, strict=True)
         if not math.isclose(sum(self.shares), 1.0, abs_tol=1e-8):
