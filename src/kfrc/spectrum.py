@@ -13,7 +13,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from kfrc._eigenpairs import LANCZOS_TOL, largest_pairs, starting_vectors
 from kfrc._numerics import DIAGONAL_FLOOR, EIGENVALUE_TIE, check_memory
-from kfrc._validation import check_bandwidths, check_data, check_positive_int
+from kfrc._validation import check_bandwidths, check_data, check_flag, check_positive_int, check_squares
 from kfrc.columns import Table
 from kfrc.exceptions import ApproximationWarning, KFRCError
 from kfrc.gram import Gram, gram_family
@@ -141,11 +141,14 @@ def leading_spectrum(
     >>> leading_spectrum(X, [0.5, 1, 5, 0.5], n_eigenvalues=2).eigenvalues.round(3)
     array([0.369, 0.191])
     """
-    X = X if isinstance(X, Table) else check_data(X)
+    if not isinstance(X, Table):
+        X = check_data(X)
+        check_squares(X)
     bandwidths = check_bandwidths(bandwidths, X.shape[1])
     n_eigenvalues = check_positive_int(n_eigenvalues, "n_eigenvalues")
     if n_eigenvalues > len(X):
         raise ValueError(f"n_eigenvalues = {n_eigenvalues} exceeds the number of samples, {len(X)}")
+    gradient = check_flag(gradient, "gradient")
     family = gram_family(X, Kernel.resolve(kernel), approximation, rank)
     gram = family.at(bandwidths)
     if not family.resolves(bandwidths):

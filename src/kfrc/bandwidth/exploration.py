@@ -259,10 +259,14 @@ def _level_bounds(level: float | None, bounds: tuple[float, float] | None, optim
             raise ValueError("give level or level_bounds, not both")
         value = check_level(level)
         return (value, value)
-    low, high = optimizer.default_level_bounds if bounds is None else bounds
-    if not low <= high:
+    try:
+        low, high = optimizer.default_level_bounds if bounds is None else bounds
+    except (TypeError, ValueError):
+        raise TypeError(f"level_bounds must be a pair (low, high), got {bounds!r}") from None
+    low, high = (check_number(bound, "each of level_bounds", minimum=-math.inf) for bound in (low, high))
+    if low > high:
         raise ValueError(f"level_bounds must be (low, high) with low <= high, got ({low:g}, {high:g})")
-    return (float(low), float(high))
+    return (low, high)
 
 
 def _log_standard_deviations(X: Rows) -> FloatArray:

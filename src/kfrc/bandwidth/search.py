@@ -144,7 +144,7 @@ def select_bandwidths(
         if np.shape(X) != space.X.shape:
             raise ValueError(f"X has shape {np.shape(X)}, but the exploration was made on {space.X.shape}")
     n_clusters, n_jobs = check_n_clusters(n_clusters, len(space.X)), check_n_jobs(n_jobs)
-    subset = None if exploration is not None else _search_subset(space, search_samples, rng)
+    subset = None if exploration is not None else _search_subset(space, n_clusters, search_samples, rng)
     visible = space if subset is None else space.restricted(subset, approximation, rank)
     explored = run_stage1(visible, n_jobs) if exploration is None else exploration
 
@@ -204,13 +204,17 @@ def _replaced(
     )
 
 
-def _search_subset(space: SearchSpace, search_samples: int | str | None, rng: np.random.Generator) -> IntArray | None:
+def _search_subset(
+    space: SearchSpace, n_clusters: int, search_samples: int | str | None, rng: np.random.Generator
+) -> IntArray | None:
     """Rows that the starts see, or None for all."""
     if search_samples == "auto":
         search_samples = space.optimizer.default_search_samples
     if search_samples is None:
         return None
     size = check_positive_int(search_samples, "search_samples")
+    if size < n_clusters:
+        raise ValueError(f"search_samples = {size} are too few rows for {n_clusters} clusters")
     return np.sort(rng.choice(len(space.X), size, replace=False)) if size < len(space.X) else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kfrc._validation import check_positive_int
 from kfrc.columns import Numeric, Rows, Table
 from kfrc.gram.base import GramFamily
 from kfrc.gram.column_grams import ColumnGrams
@@ -67,6 +68,7 @@ def gram_family(
     """
     if approximation not in APPROXIMATIONS:
         raise ValueError(f"unknown approximation {approximation!r}: choose one of {', '.join(APPROXIMATIONS)}")
+    rank = None if rank is None else check_positive_int(rank, "rank")
     if isinstance(X, Table):
         return _table_family(X, kernel, approximation, rank)
     if isinstance(kernel, EmbeddedKernel):

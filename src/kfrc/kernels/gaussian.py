@@ -15,6 +15,10 @@ _PRODUCT_REACH = 1e4
 """Bandwidths between rows up to which squared distances by one product keep eight digits."""
 
 
+_NOTHING_BEYOND = 1e4
+"""Squared differences, in bandwidths, at which the kernel is zero in floating-point numbers."""
+
+
 @dataclass(frozen=True)
 class GaussianSum(AdditiveKernel, name="sum"):
     """k(x, y) = Σ_d exp(−(x_d − y_d)² / 2θ_d²): feature maps side by side.
@@ -100,6 +104,8 @@ class GaussianProduct(Kernel, name="product"):
         # ∂K/∂η_d = K ∘ Δ_d²/θ_d², so with M = G∘K and z = x_d/θ_d each feature costs two products with M:
         # Σ_jk M_jk (z_j − z_k)² = 2 [Σ_j z_j² (M1)_j − zᵀMz].
         Z = (X - X.mean(axis=0)) / bandwidths
+        if np.abs(Z).max() > _PRODUCT_REACH:
+            return _gradients_by_differences(X, bandwidths, E, adjoints)
         with_ones = np.hstack([Z, np.ones((len(Z), 1))])
         gradients = np.zeros((len(adjoints), X.shape[1]))
         for block in row_blocks(len(X), len(X)):
@@ -110,6 +116,19 @@ class GaussianProduct(Kernel, name="product"):
                 product = M @ with_ones
                 gradients[i] += (Z[block] ** 2).T @ product[:, -1] - np.einsum("jd,jd->d", Z[block], product[:, :-1])
         return 2.0 * gradients
+
+
+def _gradients_by_differences(
+    X: FloatArray, bandwidths: FloatArray, E: FloatArray, adjoints: Sequence[SymmetricLowRank]
+) -> FloatArray:
+    """The same feature by feature: slower, and no value takes digits from the others."""
+    gradients = np.zeros((len(adjoints), X.shape[1]))
+    for block in row_blocks(len(X), len(X)):
+        weighted = [adjoint.rows(block) * (1.0 + E[block]) for adjoint in adjoints]
+        for d in range(X.shape[1]):
+            squares = np.minimum(squared_differences(X[block, d], X[:, d], bandwidths[d]), _NOTHING_BEYOND)
+            gradients[:, d] += [np.vdot(M, squares) for M in weighted]
+    return gradients
 
 
 def _squared_difference_sums(M: FloatArray, Z: FloatArray, Z_other: FloatArray) -> FloatArray:
