@@ -20,7 +20,14 @@ from kfrc._callbacks import set_callbacks
 from kfrc._eigenpairs import largest_pairs
 from kfrc._numerics import EIGENVALUE_FLOOR, as_generator, double_center, symmetrize
 from kfrc._threads import limiting_threads
-from kfrc._validation import as_array, check_data, check_n_jobs, check_positive_int, check_sample_weight
+from kfrc._validation import (
+    as_array,
+    check_data,
+    check_estimator,
+    check_n_jobs,
+    check_positive_int,
+    check_sample_weight,
+)
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.columns import Table, library_of, raw_columns, table_of
 from kfrc.existence import test_existence as one_group_test
@@ -161,6 +168,7 @@ def assess(
     >>> found.partition, found.clusters, found.rows.min()
     (1.0, array([1., 1., 1.]), np.float64(1.0))
     """
+    check_estimator(model, "model")
     data, is_table = rows_of(X)
     n_samples = _num_samples(data)
     weights = check_sample_weight(sample_weight, n_samples)
@@ -182,17 +190,14 @@ def assess(
     placed = np.sort(rng.choice(n_samples, size=min(n_samples, PLACED_PER_ROW * limit), replace=False))
     p_value = None
     if existence:
-        rows = np.sort(rng.choice(n_samples, size=limit, replace=False))
-        seed = int(rng.integers(_LARGEST_SEED))
+        rows, seed = np.sort(rng.choice(n_samples, size=limit, replace=False)), int(rng.integers(_LARGEST_SEED))
         table: Any
         if is_table or (weights is not None and not pairwise):
             table = _typed(model, _safe_indexing(data, rows), None if weights is None else weights[rows])
+        elif pairwise:
+            table = principal_coordinates(data[np.ix_(rows, rows)], squared=isinstance(model, FuzzyClusterer))
         else:
-            table = (
-                principal_coordinates(data[np.ix_(rows, rows)], squared=isinstance(model, FuzzyClusterer))
-                if pairwise
-                else data[rows]
-            )
+            table = data[rows]
         p_value = float(one_group_test(table, random_state=seed, n_jobs=n_jobs).p_value)
     blank = _blank(model)
     refits = []

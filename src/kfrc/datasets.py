@@ -147,6 +147,8 @@ def _find_folder(data_dir: str | os.PathLike[str] | None) -> Path | None:
     given = data_dir if data_dir is not None else os.environ.get(DATA_DIR_VARIABLE) or None
     if given is None:
         return None
+    if not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"data_dir must be a path, got {given!r}")
     folder = Path(given).expanduser()
     if not folder.is_dir():
         origin = "data_dir" if data_dir is not None else f"the environment variable {DATA_DIR_VARIABLE}"
@@ -155,8 +157,11 @@ def _find_folder(data_dir: str | os.PathLike[str] | None) -> Path | None:
 
 
 def _read_csv(name: str, path: Path) -> Benchmark:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        header, *rows = [row for row in csv.reader(file) if row] or [[]]
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            header, *rows = [row for row in csv.reader(file) if row] or [[]]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise KFRCError(f"{path} is no CSV file in UTF-8 ({error})") from None
     if len(header) < 2 or header[-1].strip() != LABEL_COLUMN:
         last = repr(header[-1]) if header else "nothing"
         raise KFRCError(f"the last column of {path} must be called {LABEL_COLUMN!r}, found {last}")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from kfrc._numerics import as_generator
 from kfrc._threads import limiting_threads
-from kfrc._validation import check_n_jobs, check_positive_int, check_sample_weight
+from kfrc._validation import check_estimator, check_n_jobs, check_positive_int, check_sample_weight
 from kfrc.clusterers import FRC, KFRC, FuzzyClusterer
 from kfrc.clusterers._rows import merge_rows
 from kfrc.confidence import assess, has_collapsed, is_pairwise, rows_of
@@ -224,6 +224,7 @@ def _base(estimator: Any, metric: str, random_state: Any) -> Any:
     """The estimator that is fitted, not fitted yet."""
     if estimator is None:
         estimator = FRC(metric=PRECOMPUTED, fuzzifier="complementary_root") if metric == PRECOMPUTED else KFRC()
+    check_estimator(estimator, "estimator")
     base = clone(estimator)
     if random_state is not None:
         states = [name for name in base.get_params() if name.split("__")[-1] == "random_state"]

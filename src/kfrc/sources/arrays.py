@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from kfrc.sources.base import Chunk, Source, check_row_weights
 from kfrc.typing import ArrayLike, FloatArray
@@ -35,10 +36,14 @@ class ArraySource(Source):
     def __init__(self, X: Any, names: Sequence[Any] | None = None, weights: ArrayLike | None = None) -> None:
         if getattr(X, "ndim", 0) != 2:
             raise ValueError(f"X must be a table (2 dimensions), got {getattr(X, 'ndim', 0)} dimension(s)")
+        if issparse(X) or not hasattr(X, "dtype"):
+            raise TypeError(f"an ArraySource holds an array of numbers, got {type(X).__name__}")
         if X.dtype.kind not in "iufb":
             raise ValueError(f"an ArraySource holds numbers, got {X.dtype}")
         self.X = X
         self.n_rows = len(X)
+        if not (names is None or isinstance(names, Iterable)):
+            raise TypeError(f"names must be those of the columns, got {names!r}")
         self.names = tuple(range(X.shape[1])) if names is None else tuple(names)
         if len(self.names) != X.shape[1]:
             raise ValueError(f"X has {X.shape[1]} column(s), but there are {len(self.names)} names")
