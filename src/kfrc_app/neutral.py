@@ -13,7 +13,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -103,17 +104,21 @@ def neutral_csv(frame: pd.DataFrame, *, float_format: str | None = None) -> str:
     "'=a,c\n'@b,-1.5\n,2.0\n"
     """
     safe = _each_text(frame, neutral)
-    # A carriage return ends a line for many readers, but not for the writer, which would not quote it.
-    ends_lines = any("\r" in text for name in _texts(safe) for text in safe[name] if isinstance(text, str))
+    texts = (text for name in _texts(safe) for text in safe[name] if isinstance(text, str))
     buffer = io.StringIO()
     safe.to_csv(
         buffer,
         index=False,
         float_format=float_format,
         lineterminator="\n",
-        quoting=csv.QUOTE_NONNUMERIC if ends_lines or any("\r" in str(name) for name in safe) else csv.QUOTE_MINIMAL,
+        quoting=quoting_of(chain(map(str, safe), texts)),
     )
     return buffer.getvalue()
+
+
+def quoting_of(texts: Iterable[str]) -> int:
+    """How to quote: a carriage return ends lines for many readers, but the writer would not quote it."""
+    return csv.QUOTE_NONNUMERIC if any("\r" in text for text in texts) else csv.QUOTE_MINIMAL
 
 
 def restored_frame(frame: pd.DataFrame) -> pd.DataFrame:

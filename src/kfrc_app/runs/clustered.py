@@ -19,7 +19,7 @@ from kfrc_app._letters import letters
 from kfrc_app.facts import Facts
 from kfrc_app.facts.groups import Group
 from kfrc_app.facts.verdicts import STAYS, grade
-from kfrc_app.neutral import neutral, neutral_cells
+from kfrc_app.neutral import neutral, neutral_cells, quoting_of
 from kfrc_app.runs.workbook import MAX_COLUMNS, MAX_ROWS, Sheet, needed_unit, write_workbook
 from kfrc_app.tables import InputRows
 
@@ -146,7 +146,7 @@ def clustered_csv(found: Clustered) -> bytes:
         else:
             columns.append(neutral_cells(pa.array(column, type=pa.large_string(), from_pandas=True)))
     buffer = io.BytesIO()
-    header = pd.DataFrame(columns=names).to_csv(index=False, lineterminator="\n")
+    header = pd.DataFrame(columns=names).to_csv(index=False, lineterminator="\n", quoting=quoting_of(names))
     buffer.write(header.encode())
     csv.write_csv(
         pa.Table.from_arrays(columns, names=[str(j) for j in range(len(names))]),

@@ -24,6 +24,7 @@ from kfrc_app.runs import workbook
 from kfrc_app.runs.clustered import (
     LARGEST,
     STAYS_SHARE,
+    Clustered,
     clustered_csv,
     clustered_table,
     clustered_workbook,
@@ -387,3 +388,10 @@ def test_a_single_cluster_is_written():
 
 def test_a_workbook_can_be_left_out(facts):
     assert "clustered.xlsx" not in result_files(facts, InputRows.all_used(list("abcdefghijkl")), None, excel=False)
+
+
+def test_headings_with_carriage_returns_are_one_cell_of_the_text_file():
+    frame = pd.DataFrame([[1.5, "a\rb", 0.0]], columns=["one\rname", 'and "a", b', "cluster"])
+    header, row = csv.reader(io.StringIO(clustered_csv(Clustered(frame, {})).decode(), newline=""))
+    assert header == list(frame.columns)
+    assert row == ["1.5", "a\rb", "0"]
