@@ -88,6 +88,7 @@ def standardize(X: FloatArray) -> FloatArray:
     >>> standardize(np.array([[1.0], [2.0], [3.0]])).ravel()
     array([-1.,  0.,  1.])
     """
+    X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=0))[1])  # no square is out of range then, and no digit changes
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
 
 

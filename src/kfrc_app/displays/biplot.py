@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from kfrc._numerics import binary_exponent
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display, hide_spines
@@ -193,8 +194,9 @@ def _correlations(values: FloatArray, coordinates: FloatArray) -> FloatArray:
     known = ~np.isnan(values)
     if known.sum() < 2:
         return np.zeros(coordinates.shape[1])
-    x = values[known] - values[known].mean()
-    Z = coordinates[known] - coordinates[known].mean(axis=0)
+    # Correlations have no unit, and squares of very large or very small numbers are out of range.
+    x, Z = (np.ldexp(found, -binary_exponent(found)) for found in (values[known], coordinates[known]))
+    x, Z = x - x.mean(), Z - Z.mean(axis=0)
     sizes = np.sqrt((x @ x) * (Z**2).sum(axis=0))
     return np.divide(x @ Z, sizes, out=np.zeros(Z.shape[1]), where=sizes > 0)
 

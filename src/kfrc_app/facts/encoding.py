@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from kfrc._numerics import standardize
+from kfrc._numerics import binary_exponent, standardize
 from kfrc.typing import BoolArray, FloatArray
 from kfrc_app.facts.table import as_numbers
 from kfrc_app.tables import Kind, kind_of
@@ -78,8 +77,7 @@ def _in_units(values: FloatArray, weights: FloatArray) -> FloatArray:
     known = ~np.isnan(values[:, 0]) & (weights > 0)
     if not known.any():
         return np.zeros_like(values)
-    # Squares of the smallest and of the largest numbers would be out of range; a power of two rounds nothing.
-    values = np.ldexp(values, -math.frexp(float(np.abs(values[known]).max()))[1])
+    values = np.ldexp(values, -binary_exponent(values[known]))
     s = weights[known]
     mean = s @ values[known] / s.sum()
     variance = float((s @ (values[known] - mean) ** 2).sum()) / max(float(s.sum()) - 1.0, 1e-300)

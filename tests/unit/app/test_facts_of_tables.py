@@ -146,6 +146,8 @@ def test_numbers_for_other_methods_have_one_unit_per_column(mixed):
 def test_numbers_for_other_methods_do_not_depend_on_the_unit_of_a_column(mixed, power):
     scaled = mixed.assign(x=np.ldexp(mixed["x"], power))
     np.testing.assert_array_equal(standardized(scaled), standardized(mixed))
+    numbers = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 2)))
+    np.testing.assert_array_equal(standardized(np.ldexp(numbers, [power, 0])), standardized(numbers))
 
 
 def test_a_column_that_is_known_only_in_rows_without_weight_says_nothing_to_other_methods():

@@ -224,3 +224,16 @@ def test_densities_do_not_depend_on_the_unit_of_a_column(unit):
         curves.append([line.get_ydata() for line in display.axes_[0, 0].lines])
     assert len(curves[0]) == 2
     np.testing.assert_allclose(curves[1], curves[0], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("powers", [(-1000, 0), (1000, 0), (0, -600), (0, 600)])
+def test_arrows_do_not_depend_on_the_units_of_columns_and_coordinates(iris_model, powers):
+    display = BiplotDisplay.from_estimator(iris_model, IRIS)
+    of_column, of_coordinates = powers
+    columns = [replace(column, values=np.ldexp(column.values, of_column)) for column in display.columns]
+    again = BiplotDisplay(
+        np.ldexp(display.coordinates, of_coordinates), display.explained, display.memberships, columns
+    )
+    assert len(display.correlations_) == 4
+    for name, found in display.correlations_.items():
+        np.testing.assert_allclose(again.correlations_[name], found, rtol=1e-12)
