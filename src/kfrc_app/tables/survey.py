@@ -262,9 +262,10 @@ def _wishes(names: Sequence[str], types: Mapping[str, Wish], aside: Sequence[str
 
 
 def named(known: Sequence[str], requested: Sequence[str]) -> list[str]:
-    """Columns by name; an entry that is no name is split at its commas."""
+    """Columns by name, as it stands in the file or with single blanks; an entry that is no name is split at commas."""
     names: list[str] = []
-    for entry in requested:
+    for request in requested:
+        entry = request if request in known else " ".join(request.split())
         parts = [entry] if entry in known else [part.strip() for part in entry.split(",") if part.strip()]
         for part in parts:
             if part not in known:

@@ -135,3 +135,11 @@ def test_names_of_a_matrix_are_text(tmp_path):
     ]
     (tmp_path / "R.csv").write_text("\n".join(lines))
     assert read_dissimilarities(str(tmp_path / "R.csv")).ids.tolist() == names
+
+
+def test_a_column_is_found_by_its_heading_with_line_breaks_and_without(tmp_path):
+    (tmp_path / "t.csv").write_text(
+        '"body\nmass",height,"odd  blanks"\n' + "".join(f"{k},{k % 3},{k % 5}\n" for k in range(9))
+    )
+    for names in (["body\nmass", "odd  blanks"], ["body mass", "odd blanks"], ["body\nmass,odd  blanks"]):
+        assert read_table(str(tmp_path / "t.csv"), drop=names).data.columns.tolist() == ["height"]
