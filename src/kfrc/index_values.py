@@ -118,6 +118,8 @@ def _as_dissimilarities(matrix: FloatArray) -> FloatArray:
 
 def _standardized(data: FloatArray, weights: FloatArray | None) -> FloatArray:
     """Columns that vary, with mean zero and standard deviation one."""
+    # By a power of two each, which changes no digit: then squares are numbers, whatever the unit.
+    data = np.ldexp(data, -np.frexp(np.abs(data).max(axis=0))[1])
     mean = np.average(data, axis=0, weights=weights)
     deviation = np.sqrt(np.average((data - mean) ** 2, axis=0, weights=weights))
     varying = deviation > 0

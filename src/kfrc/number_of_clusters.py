@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples
 
 from kfrc._numerics import as_generator
 from kfrc._threads import limiting_threads
-from kfrc._validation import check_estimator, check_n_jobs, check_positive_int, check_sample_weight
+from kfrc._validation import check_estimator, check_flag, check_n_jobs, check_positive_int, check_sample_weight
 from kfrc.clusterers import FRC, KFRC, FuzzyClusterer
 from kfrc.clusterers._rows import merge_rows
 from kfrc.confidence import assess, has_collapsed, is_pairwise, rows_of
@@ -140,6 +140,8 @@ def indices(
     numbers = _check_numbers(n_clusters)
     if metric not in (AUTO, EUCLIDEAN, GOWER, PRECOMPUTED):
         raise ValueError(f"metric must be {AUTO!r}, {EUCLIDEAN!r}, {GOWER!r} or {PRECOMPUTED!r}, got {metric!r}")
+    if not (isinstance(standardize, str) and standardize == AUTO):
+        standardize = check_flag(standardize, "standardize")
     if n_refits != 0:
         n_refits = check_positive_int(n_refits, "n_refits")
     n_jobs = check_n_jobs(n_jobs)

@@ -265,3 +265,21 @@ def test_best_values_are_marked(table):
     page = table._repr_html_()
     assert page.count("<b>3.000</b>") == 4
     assert page.count("<b>1.000</b>") == 2
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e160, 1e299])
+def test_standardized_indices_do_not_know_the_unit(unit):
+    rng = np.random.default_rng(3)
+    X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0) + rng.normal(size=(30, 2))
+    model = KFRC(m=2.0, level=1.0, max_anisotropy=3.0, n_starts=1)
+    settings = {"estimator": model, "standardize": True, "n_refits": 0, "random_state": 0}
+    found, expected = (kfrc.indices(rows, [3], **settings) for rows in (X * [unit, 1.0], X))
+    for name in ("XB", "fuzzy silhouette"):
+        assert np.isfinite(found[name]).all()
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [1.5, None, "x", [], 1])
+def test_rows_are_standardized_or_not(value):
+    with pytest.raises((TypeError, ValueError), match="standardize must be True or False"):
+        kfrc.indices(np.eye(5), [2], estimator=FCM(), standardize=value)
