@@ -18,7 +18,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 FAINTEST = 0.2
 """Opacity of a row that belongs to all clusters alike: still seen on white."""
 
-_MAX_LEGEND = 24
+MAX_LEGEND = 24
 """Clusters that a legend lists; more of them would be taller than the picture."""
 
 
@@ -112,7 +112,7 @@ def add_legend(ax: Axes, memberships: FloatArray, *, place: Any = None, note: st
         handles.append(Line2D([], [], color=color, marker=marker, linestyle="", markersize=6, label=label))
     options = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0} if place is None else place
     return ax.legend(
-        handles=handles[:_MAX_LEGEND],
+        handles=handles[:MAX_LEGEND],
         title="cluster" + (f"\n{note}" if note else ""),
         frameon=False,
         fontsize="small",

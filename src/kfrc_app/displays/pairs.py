@@ -12,7 +12,7 @@ from scipy.stats import gaussian_kde
 from kfrc.clusterers import FuzzyClusterer
 from kfrc.typing import ArrayLike, FloatArray
 from kfrc_app.displays.base import Display, hide_spines
-from kfrc_app.displays.clusters import add_legend, sample_note, scatter_rows
+from kfrc_app.displays.clusters import MAX_LEGEND, add_legend, sample_note, scatter_rows
 from kfrc_app.displays.columns import ShownColumn, chosen_columns
 from kfrc_app.displays.labels import short_name
 from kfrc_app.facts import summarize
@@ -33,6 +33,9 @@ _LEGEND_LINES = 6
 
 _PANEL = 1.75
 """Inches of one small plot."""
+
+_LEGEND_PART = 1.3
+"""Inches of one column of the legend."""
 
 
 class PairsDisplay(Display):
@@ -119,7 +122,11 @@ class PairsDisplay(Display):
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw in the place of ``ax``, or in a new figure."""
         n_columns = len(self.columns)
-        ax = self._prepare(ax, figsize=(1.9 + _PANEL * n_columns, 0.7 + _PANEL * n_columns))
+        n_parts = -(-min(self.memberships.shape[1], MAX_LEGEND) // _LEGEND_LINES)
+        # Above the diagonal there is room for a legend of fewer parts than columns.
+        is_beside = n_columns <= n_parts + 1
+        width = 1.9 + _PANEL * n_columns + (_LEGEND_PART * (n_parts - 1) if is_beside else 0.0)
+        ax = self._prepare(ax, figsize=(width, 0.7 + _PANEL * n_columns))
         ax.set_axis_off()
         where = ax.get_subplotspec()
         if where is None:
@@ -141,10 +148,9 @@ class PairsDisplay(Display):
                 _write(panel, self.columns[i], "y", shown=j == 0 and i > 0)
                 hide_spines(panel, "top", "right")
         beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.05, 1.0), "borderaxespad": 0.0}
-        beside["ncols"] = -(-self.memberships.shape[1] // _LEGEND_LINES)
+        beside["ncols"] = n_parts
         legend = add_legend(self.axes_[0, 0], self.memberships, place=beside, note=self.note)
-        # From three columns on there is room for it above the diagonal.
-        legend.set_in_layout(n_columns <= beside["ncols"] + 1)
+        legend.set_in_layout(is_beside)
         return self
 
 

@@ -237,3 +237,16 @@ def test_arrows_do_not_depend_on_the_units_of_columns_and_coordinates(iris_model
     assert len(display.correlations_) == 4
     for name, found in display.correlations_.items():
         np.testing.assert_allclose(again.correlations_[name], found, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n_clusters", "n_columns"), [(13, 1), (24, 2), (49, 3), (49, 4)])
+def test_pairs_of_many_clusters_have_room_for_their_legend(n_clusters, n_columns):
+    rng = np.random.default_rng(0)
+    memberships = np.eye(n_clusters)[np.arange(60) % n_clusters]
+    of_iris = BiplotDisplay.from_estimator(FCM(2, random_state=0).fit(IRIS), IRIS).columns
+    columns = [replace(column, values=rng.normal(size=60)) for column in of_iris[:n_columns]]
+    display = PairsDisplay(columns, memberships).plot()
+    display.figure_.draw_without_rendering()
+    legend = display.axes_[0, 0].get_legend().get_window_extent()
+    assert legend.x1 <= display.figure_.bbox.x1
+    assert all(panel.bbox.width > 40 for panel in display.axes_[np.tril_indices(n_columns)])
