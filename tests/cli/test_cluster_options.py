@@ -66,11 +66,12 @@ def test_what_is_said_of_a_cluster_needs_one(call, words):
 def test_a_cluster_that_is_trusted_is_connected_to(run, tmp_path, monkeypatch):
     asked = []
 
-    def client(address, **_):
-        asked.append(address)
-        raise OSError("nobody answers")
+    class Client:
+        def __init__(self, address, **_):
+            asked.append(address)
+            raise OSError("nobody answers")
 
-    monkeypatch.setattr("distributed.Client", client)
+    monkeypatch.setattr("distributed.Client", Client)
     words = ("--out", tmp_path / "out", "--scheduler", ELSEWHERE, "--trust-cluster")
     ended = run("study", "run", "synthetic", *words, code=1)
     assert f"no Dask scheduler answers at {ELSEWHERE}; is it running?" in ended.err

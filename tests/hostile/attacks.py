@@ -1,3 +1,3 @@
 """All attacks: importing this module puts them into ``Attack.registry``."""
 
-from hostile import arguments, environments, files, fits, mixed, models, signals  # noqa: F401
+from hostile import arguments, environments, files, fits, functions, mixed, models, results, signals  # noqa: F401

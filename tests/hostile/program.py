@@ -21,8 +21,11 @@ GROUPS = "\n".join(
 """A small table of two groups, as CSV."""
 
 
-def run(arguments: Sequence[str], stdin: bytes | None = None) -> tuple[int, str, str]:
-    """Run the program in this process; returns (status, output, messages). What it raises is raised."""
+def run(arguments: Sequence[str], stdin: bytes | None = None, told_by: tuple[str, ...] = ()) -> tuple[int, str, str]:
+    """Run the program in this process; returns (status, output, messages). What it raises is raised.
+
+    Messages may begin with names in ``told_by``, beside those of the program.
+    """
     from typer.testing import CliRunner
 
     from kfrc_app.cli.main import app
@@ -30,11 +33,11 @@ def run(arguments: Sequence[str], stdin: bytes | None = None) -> tuple[int, str,
     result = CliRunner().invoke(app, list(arguments), input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    check_end(result.exit_code, result.stderr)
+    check_end(result.exit_code, result.stderr, told_by)
     return result.exit_code, result.stdout, result.stderr
 
 
-def check_end(status: int, messages: str) -> None:
+def check_end(status: int, messages: str, told_by: tuple[str, ...] = ()) -> None:
     """Hold how a run ended against what is documented."""
     if status not in (SUCCESS, DATA_PROBLEM, USAGE):
         raise Broken(f"the program ends with status {status}\n{messages}")
@@ -42,7 +45,8 @@ def check_end(status: int, messages: str) -> None:
         raise Broken(f"a traceback\n{messages}")
     problems = [line for line in messages.splitlines() if line.startswith("kfrc: ")]
     messages = _OF_OTHERS.sub("", messages)
-    others = [line for line in messages.splitlines() if not line.startswith(("kfrc: ", "note: "))]
+    speakers = tuple(f"{name}: " for name in ("kfrc", "note", *told_by))
+    others = [line for line in messages.splitlines() if not line.startswith(speakers)]
     if status == USAGE:
         if not others and not problems:
             raise Broken("status 2 without a word")

@@ -244,7 +244,7 @@ def cluster_of(monkeypatch, result):
     package = SimpleNamespace(
         CancelledError=CancelledError, KilledWorker=ZeroDivisionError, as_completed=lambda futures, loop: futures
     )
-    monkeypatch.setattr(executors, "_import_distributed", lambda: package)
+    monkeypatch.setattr(executors, "quiet_dask", lambda: package)
     monkeypatch.setattr(DaskExecutor, "_client", lambda self, distributed: nullcontext(client))
     return DaskExecutor("tcp://127.0.0.1:9")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 _ALONE = 1 + 64 * float(np.finfo(np.float64).eps)
 """Weight of a cluster up to which it holds one sample: a sum of fractions may miss one by rounding."""
+
+_OF_ALL_ROWS: dict[Any, Callable[[FloatArray], dict[str, FloatArray]]] = {
+    "mahalanobis": lambda X: {"VI": np.linalg.inv(np.atleast_2d(np.cov(X, rowvar=False)))},
+    "seuclidean": lambda X: {"V": X.var(axis=0, ddof=1)},
+}
+"""What metrics are relative to."""
 
 _ROUNDING = 1e-12
 """Squared distances of means below this share of the terms that they are the difference of are zero."""
@@ -194,9 +201,9 @@ def silhouette_values(
         indicators *= sample_weights[:, None]
     sizes = indicators.sum(axis=0)
     sums = np.empty_like(indicators)
+    measured = (lambda rows: rows) if metric == "precomputed" else _named_metric(metric, X)
     for rows in row_blocks(len(X), len(X)):
-        distances = X[rows] if metric == "precomputed" else _pairwise(X[rows], X, metric)
-        sums[rows] = distances @ indicators
+        sums[rows] = measured(X[rows]) @ indicators
     own_size = own @ sizes
     shared = own_size > _ALONE
     within = sums[own] / np.where(shared, own_size - 1, 1.0)
@@ -215,17 +222,24 @@ def _check_centers(centers: ArrayLike, X: FloatArray, n_clusters: int) -> FloatA
     return array
 
 
-def _pairwise(rows: FloatArray, X: FloatArray, metric: Any) -> FloatArray:
+def _named_metric(metric: Any, X: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Distances of rows to all of X by a metric that a user named."""
     if not (isinstance(metric, str) or callable(metric)):
         raise TypeError(f"metric must be the name of a metric, got {metric!r}")
-    try:
-        with np.errstate(all="ignore"):
-            distances = cdist(rows, X, metric)
-    except (ValueError, np.linalg.LinAlgError) as error:
-        raise ValueError(f"distances by metric={metric!r} cannot be had of X: {error}") from None
-    if not np.isfinite(distances).all():
-        raise ValueError(f"metric={metric!r} is not defined between some rows of X: use another one")
+    options: dict[str, FloatArray] = {}
+
+    def distances(rows: FloatArray) -> FloatArray:
+        try:
+            with np.errstate(all="ignore"):
+                if metric in _OF_ALL_ROWS and not options:  # by itself scipy takes them from the rows that it sees
+                    options.update(_OF_ALL_ROWS[metric](X))
+                found: FloatArray = cdist(rows, X, metric, **options)
+        except (ValueError, np.linalg.LinAlgError) as error:
+            raise ValueError(f"distances by metric={metric!r} cannot be had of X: {error}") from None
+        if not np.isfinite(found).all():
+            raise ValueError(f"metric={metric!r} is not defined between some rows of X: use another one")
+        return found
+
     return distances
 
 

@@ -227,10 +227,9 @@ def _middle(low: FloatArray, high: FloatArray) -> FloatArray:
 def robust_scale(X: FloatArray) -> FloatArray:
     """1.4826 times the median absolute deviation; where that is zero the interquartile range, then the deviation."""
     scale = _MAD_TO_SD * np.median(np.abs(X - np.median(X, axis=0)), axis=0)
-    flat = np.flatnonzero(scale <= 0)
-    if len(flat):
-        low, high = np.quantile(X[:, flat], [0.25, 0.75], axis=0)
-        scale[flat] = np.where(high > low, _IQR_TO_SD * (high - low), X[:, flat].std(axis=0))
+    for j in np.flatnonzero(scale <= 0):
+        low, high = np.quantile(X[:, j], [0.25, 0.75])
+        scale[j] = _IQR_TO_SD * (high - low) if high > low else _deviation(X[:, j])
     return scale
 
 
@@ -240,6 +239,13 @@ def _weighted_scale(X: FloatArray, weights: FloatArray, medians: FloatArray) -> 
     for j in np.flatnonzero(~(scale > 0)):
         known = ~np.isnan(X[:, j]) & (weights > 0)
         if known.any():
-            mean = np.average(X[known, j], weights=weights[known])
-            scale[j] = np.sqrt(np.average((X[known, j] - mean) ** 2, weights=weights[known]))
+            scale[j] = _deviation(X[known, j], weights[known])
     return np.nan_to_num(scale)
+
+
+def _deviation(x: FloatArray, weights: FloatArray | None = None) -> float:
+    """The standard deviation, also where squares are too large or too small."""
+    exponent = binary_exponent(x)
+    x = np.ldexp(x, -exponent)
+    variance = np.average((x - np.average(x, weights=weights)) ** 2, weights=weights)
+    return float(np.ldexp(np.sqrt(variance), exponent))

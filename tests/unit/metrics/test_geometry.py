@@ -123,3 +123,13 @@ def test_the_unit_of_the_data_does_not_matter(data, unit):
     X, U = data
     for index in (fuzzy_silhouette_score, xie_beni_index):
         assert index(unit * X, U) == pytest.approx(index(X, U), rel=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["mahalanobis", "seuclidean", "euclidean"])
+def test_silhouettes_of_many_rows_are_relative_to_all_of_them(metric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) * [1.0, 50.0]
+    X[:300] += [3.0, 0.0]
+    U = rng.dirichlet([1.0, 1.0], 600)
+    whole = fuzzy_silhouette_score(cdist(X, X, metric), U, metric="precomputed")
+    assert_allclose(fuzzy_silhouette_score(X, U, metric=metric), whole, rtol=1e-9)
