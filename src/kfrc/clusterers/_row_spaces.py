@@ -18,6 +18,9 @@ from kfrc.gram import DenseGram, Gram, gram_family
 from kfrc.kernels.linear import Linear
 from kfrc.typing import FloatArray, IntArray
 
+_LOST = 1e-10
+"""Spread of a column beside the widest, below which its squares are lost in rounding."""
+
 
 class RowSpace(ABC):
     """The space in which a fitted method sees rows, which need not be all those of the fit."""
@@ -83,11 +86,14 @@ class PointSpace(RowSpace):
         return gram_family(table, Linear()).at(np.ones(len(used)))
 
     def cluster_contributions(self, memberships: FloatArray, fuzzifier: Fuzzifier) -> FloatArray:
-        if self.weights is None and not np.isnan(self.X).any():
-            return cluster_contributions(self.X, Linear(), np.ones(self.X.shape[1]), memberships, fuzzifier)
-        table, used = self._table()
         shares = np.zeros((memberships.shape[1], self.X.shape[1]))
-        shares[:, used] = cluster_contributions(table, Linear(), np.ones(len(used)), memberships, fuzzifier)
+        if self.weights is None and not np.isnan(self.X).any():
+            spreads = np.ptp(self.X, axis=0)
+            used = np.flatnonzero(spreads >= _LOST * spreads.max())
+            rows: FloatArray | Table = self.X[:, used]
+        else:
+            rows, used = self._table()
+        shares[:, used] = cluster_contributions(rows, Linear(), np.ones(len(used)), memberships, fuzzifier)
         return shares
 
     def _table(self) -> tuple[Table, IntArray]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kfrc._numerics import binary_exponent
 from kfrc.typing import FloatArray
 from kfrc_app.facts.separation import rank_separation
 from kfrc_app.facts.table import TableColumn

@@ -11,6 +11,7 @@ from sklearn.metrics import pairwise_distances
 
 from kfrc import FCM, FRC, KFRC, KFRCError
 from kfrc.clusterers import _presentation
+from kfrc_app.facts import summarize
 from kfrc_app.report import Report
 from strategies import CLUSTERERS
 
@@ -35,6 +36,17 @@ def test_the_page_is_written_and_its_place_returned(model, tmp_path):
 def test_every_method_has_a_report(method):
     fitted = method(n_clusters=3).set_params(**({"m": 1.5} if "m" in method().get_params() else {})).fit(IRIS)
     assert "petal length" in fitted.report(IRIS, n_refits=0).html
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-160])
+def test_a_column_that_is_nothing_beside_others_has_no_share(unit):
+    X = IRIS.iloc[:, :3].assign(tiny=unit * IRIS.iloc[:, 3])
+    found = {}
+    for table in (X, X.drop(columns="tiny")):
+        facts = summarize(FCM(2, random_state=0).fit(table), table)
+        found[table.shape[1]] = {column.name: column.contribution for column in facts.importance.columns}
+    assert found[4].pop("tiny") == 0
+    assert found[4] == pytest.approx(found[3])
 
 
 def test_dissimilarities_have_a_report():

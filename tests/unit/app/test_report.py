@@ -193,6 +193,15 @@ def test_columns_with_ties_and_empty_clusters_have_profiles():
     assert profiles.differences[0, 2] == 0
 
 
+@pytest.mark.parametrize("power", [-1000, 1000])
+def test_scales_of_columns_follow_their_units(power):
+    X = np.column_stack([np.r_[np.zeros(9), 1.0], np.r_[np.zeros(6), np.ones(4)], np.arange(10.0)])
+    U = np.column_stack([np.ones(10), np.zeros(10)])
+    np.testing.assert_array_equal(robust_scale(np.ldexp(X, power)), np.ldexp(robust_scale(X), power))
+    plain, scaled = (cluster_profiles(Y, U, list("abc"), weights=np.arange(1.0, 11.0)) for Y in (X, np.ldexp(X, power)))
+    np.testing.assert_array_equal(scaled.unit, np.ldexp(plain.unit, power))
+
+
 def test_uniformity_rises_with_m(model, wine_frame):
     path = fuzzifier_path(model, wine_frame.to_numpy())
     assert (np.diff(path.uniformity) > 0).all()
