@@ -21,6 +21,9 @@ from kfrc_app.tables import Kind, kind_of
 N_INIT = 5
 """Starts of each: their results depend on them."""
 
+MAX_COPIES = 1_000_000
+"""Rows that a method gets which knows no weights: more of them take minutes, or memory that is not there."""
+
 _BLANK = "(blank)"
 
 Memberships = Callable[[pd.DataFrame, int, int | None, FloatArray | None], FloatArray]
@@ -99,6 +102,8 @@ def gaussian_mixture(data: pd.DataFrame, n_clusters: int, seed: int | None, weig
     if weights is not None:
         if (weights % 1 != 0).any():
             raise ValueError("it takes no weights with fractions")
+        if weights.sum() > MAX_COPIES:
+            raise ValueError(f"it takes copies of rows for weights, of which there would be more than {MAX_COPIES:,}")
         copies = np.repeat(Z, weights.astype(np.intp), axis=0)
     mixture = GaussianMixture(n_clusters, n_init=N_INIT, random_state=seed).fit(copies)
     return np.asarray(mixture.predict_proba(Z), dtype=np.float64)

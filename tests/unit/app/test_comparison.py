@@ -8,7 +8,7 @@ import kfrc
 from kfrc import FRC, KFRC
 from kfrc_app.facts import comparison
 from kfrc_app.facts.comparison import compare_methods, methods
-from kfrc_app.facts.peers import PEERS, Peer
+from kfrc_app.facts.peers import PEERS, Peer, gaussian_mixture
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +105,12 @@ def test_a_weight_is_a_number_of_rows(mixed, monkeypatch):
         assert one.adjusted_rand == pytest.approx(other.adjusted_rand)
         assert one.partition_coefficient == pytest.approx(other.partition_coefficient, abs=1e-4)
         assert one.fuzzy_silhouette == pytest.approx(other.fuzzy_silhouette, abs=1e-3)
+
+
+def test_a_method_that_knows_no_weights_gets_no_copies_without_end(table):
+    data, _ = table
+    with pytest.raises(ValueError, match="more than 1,000,000"):
+        gaussian_mixture(data, 3, 0, np.full(len(data), 2e5))
 
 
 def peer(memberships):
