@@ -73,6 +73,8 @@ class Fuzzifier(Registered, ABC):
             raise TypeError(f"m must be a number, got {self.m!r}")
         if not (math.isfinite(self.m) and self.m in self.m_range):
             raise ValueError(f"m = {self.m:g} is outside {self.m_range}, the range of the {self.label} fuzzifier")
+        if isinstance(self.m, np.generic):  # the arithmetic of a float32 would be that of everything after it
+            object.__setattr__(self, "m", self.m.item())
 
     @classmethod
     def from_name(cls, name: str, **parameters: Any) -> Self:
@@ -190,7 +192,7 @@ class Fuzzifier(Registered, ABC):
         for m, value in self._inverse_kappas(n_clusters):
             if value > leading_eigenvalue:
                 if below == self.m_range.low:
-                    return below
+                    return float(below)
                 return float(
                     brentq(
                         lambda m: self.with_m(m).inverse_kappa(n_clusters) - leading_eigenvalue,

@@ -152,28 +152,43 @@ def _as_often(function: Callable[..., float], parts: tuple[Any, ...], keywords: 
 
 
 def geometry(rng: np.random.Generator) -> Call:
-    """Xie and Beni's index, or the fuzzy silhouette."""
+    """Xie and Beni's index, or the fuzzy silhouette; neither knows the order of rows or their unit."""
     table = draw_matrix(rng) if rng.random() < 0.25 else draw_table(rng)
     precomputed = table.made_by[0] == "matrix"
     n = len(table.values)
-    U, _ = draw_memberships(n, rng)
+    U, in_order = draw_memberships(n, rng)
     keywords: dict[str, Any] = {"sample_weight": draw_frequencies(n, rng)}
+    function, limits = metrics.xie_beni_index, between(0.0, np.inf)
     if rng.random() < 0.5:
         keywords["metric"] = "precomputed" if precomputed else "euclidean"
         if rng.random() < 0.6:
             keywords["m"] = float(rng.choice([1.0, 1.5, 2.0, 50.0, 1e6, 1e308, np.inf]))
-        if rng.random() < 0.2 and np.ndim(U) == 2:
-            centers = rng.standard_normal((np.shape(U)[1], table.values.shape[1]))
+        if rng.random() < 0.2 and getattr(U, "ndim", 0) == 2:
+            centers = rng.standard_normal((U.shape[1], table.values.shape[1]))
             keywords["centers"] = centers * rng.choice([1.0, 0.0, 1e-200, 1e200, np.nan])
-        odd(keywords, rng)
-        return Call(metrics.xie_beni_index, (table.X, U), keywords, between(0.0, np.inf), table)
-    named = ["euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "mahalanobis", "jaccard"]
-    keywords["metric"] = "precomputed" if precomputed else str(rng.choice(named))
-    keywords["alpha"] = float(rng.choice([1.0, 0.0, 2.0, 1e3, 1e308, np.inf]))
+    else:
+        function, limits = metrics.fuzzy_silhouette_score, between(-1.0, 1.0)
+        named = ["euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "mahalanobis"]
+        keywords["metric"] = "precomputed" if precomputed else str(rng.choice([*named, "seuclidean", "jaccard"]))
+        keywords["alpha"] = float(rng.choice([1.0, 0.0, 2.0, 1e3, 1e308, np.inf]))
     odd(keywords, rng)
     if callable(keywords["metric"]):
         keywords["metric"] = "x"  # whose function fails has its error
-    return Call(metrics.fuzzy_silhouette_score, (table.X, U), keywords, between(-1.0, 1.0), table)
+    order, unit = rng.permutation(n), 2.0 ** rng.integers(-8, 8)
+
+    def check(result: Any) -> None:
+        limits(result)
+        if not (table.ordinary and in_order) or keywords.get("centers") is not None or np.isinf(result):
+            return
+        rows = table.values[np.ix_(order, order)] if precomputed else table.values[order]
+        moved, weights = {**keywords}, keywords["sample_weight"]
+        if isinstance(weights, np.ndarray) and weights.shape == (n,):
+            moved["sample_weight"] = weights[order]
+        again = function(rows * unit, np.asarray(U, dtype=np.float64)[order], **moved)
+        if abs(again - result) > 1e-6 * max(1.0, abs(result)):
+            raise Broken(f"{function.__name__} depends on the order or the unit of rows")
+
+    return Call(function, (table.X, U), keywords, check, table)
 
 
 def draw_bandwidths(n: int, rng: np.random.Generator) -> tuple[Any, bool]:

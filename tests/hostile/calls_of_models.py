@@ -66,10 +66,16 @@ def new_rows(rng: np.random.Generator) -> Call:
     n_rows = len(X) if isinstance(X, (list, np.ndarray)) and np.ndim(X) else getattr(X, "shape", (1,))[0]
     keywords = {"sample_weight": draw_frequencies(n_rows, rng)} if method == "score" else {}
 
+    chosen = int(rng.integers(len(table.values)))
+
     def check(result: Any) -> None:
         if method == "score":
             between(-np.inf, np.inf)(float(result))
             return
+        if X is table.X and table.ordinary and method != "predict":
+            alone = getattr(model, method)(table.values[[chosen]])[0]
+            if np.abs(alone - result[chosen]).max() > 1e-6 * max(1.0, np.abs(alone).max()):
+                raise Broken(f"{method} of a row depends on the others")
         if len(result) != n_rows:
             raise Broken(f"{method} has another number of rows")
         if method == "predict_proba":

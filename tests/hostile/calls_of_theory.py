@@ -48,7 +48,14 @@ def stability_of(rng: np.random.Generator) -> Call:
         return Call(stability.stability_threshold, (t, c), {}, between(0.0, np.inf))
     if kind == 2:
         matrix = draw_matrix(rng)
-        return Call(stability.leading_eigenvalue, (matrix.X,), {}, between(0.0, np.inf), matrix)
+        unit = 2.0 ** rng.integers(-8, 8)
+
+        def check(result: Any) -> None:
+            between(0.0, np.inf)(result)
+            if matrix.ordinary and abs(stability.leading_eigenvalue(matrix.values * unit) - result) > ROUNDING:
+                raise Broken("the leading eigenvalue depends on the unit")
+
+        return Call(stability.leading_eigenvalue, (matrix.X,), {}, check, matrix)
     values = [
         0.0,
         0.1,
@@ -177,7 +184,7 @@ def fuzzifier_curve(rng: np.random.Generator) -> Call:
 def spectrum(rng: np.random.Generator) -> Call:
     """Leading eigenvalues of F, and their gradients."""
     table = draw_table(rng)
-    bandwidths, _ = draw_bandwidths(table.values.shape[1], rng)
+    bandwidths, usual = draw_bandwidths(table.values.shape[1], rng)
     keywords: dict[str, Any] = {"kernel": str(rng.choice(["sum", "sum", "product", "linear", "path"]))}
     keywords["n_eigenvalues"] = int(rng.choice([1, 2, 3, len(table.values), len(table.values) + 1]))
     keywords["gradient"] = bool(rng.random() < 0.5)
@@ -185,9 +192,14 @@ def spectrum(rng: np.random.Generator) -> Call:
         keywords["approximation"] = str(rng.choice(["auto", "none", "low_rank", "nystrom"]))
         keywords["rank"] = [None, None, 1, 5, 10**6][rng.integers(5)]
     odd(keywords, rng)
+    order, unit = rng.permutation(table.values.shape[1]), 2.0 ** rng.integers(-8, 8)
 
     def check(found: Any) -> None:
         values = found.eigenvalues
+        if table.ordinary and usual and keywords["kernel"] != "path" and keywords.get("approximation") != "nystrom":
+            moved = leading_spectrum(table.values[:, order] * unit, bandwidths[order] * unit, **keywords)
+            if np.abs(moved.eigenvalues - values).max() > 1e-7:
+                raise Broken("eigenvalues depend on the unit or on the order of columns")
         if not np.isfinite(values).all() or (values < 0).any() or (values > 1 + ROUNDING).any():
             raise Broken("eigenvalues are outside 0 and 1")
         if (np.diff(values) > ROUNDING).any() or values.sum() > 1 + 1e-6:
@@ -250,7 +262,7 @@ def clustering(rng: np.random.Generator) -> Call:
     odd(keywords, rng, never=("n_init",))
     if rng.random() < 0.25:
         keywords["init"], _ = draw_memberships(n, rng)
-        c = np.shape(keywords["init"])[1] if np.ndim(keywords["init"]) == 2 else c
+        c = keywords["init"].shape[1] if getattr(keywords["init"], "ndim", 0) == 2 else c
 
     def check(found: Any) -> None:
         check_memberships(found.memberships, "memberships")

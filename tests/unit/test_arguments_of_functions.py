@@ -7,16 +7,25 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from kfrc import FCM, indices, metrics
+from kfrc import FCM, FRC, indices, metrics
 from kfrc.bandwidth import select_bandwidths
 from kfrc.confidence import assess
 from kfrc.datasets import load_benchmark
 from kfrc.exceptions import KFRCError
-from kfrc.fuzzifiers import Power
-from kfrc.simulation import GaussianMixtureSpec, Imbalanced, StudyDesign, add_noise_features, overlap
+from kfrc.fuzzifiers import ComplementaryRoot, Power
+from kfrc.simulation import (
+    GaussianMixtureSpec,
+    HeavyTails,
+    Imbalanced,
+    Moons,
+    Rings,
+    StudyDesign,
+    add_noise_features,
+    overlap,
+)
 from kfrc.sources import ArraySource
 from kfrc.spectrum import leading_spectrum
-from kfrc.stability import critical_fuzzifier, merge_bound, uniform_hessian
+from kfrc.stability import critical_fuzzifier, kappa, merge_bound, uniform_hessian
 
 U = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]])
 X = np.array([[0.0, 1.0], [1.0, 0.5], [9.0, 3.0], [8.0, 2.0]])
@@ -171,6 +180,54 @@ def test_designs_are_spherical_or_not(field):
 def test_shares_are_a_tuple(shares):
     with pytest.raises(TypeError, match="shares must be a tuple"):
         Imbalanced(shares)
+
+
+@pytest.mark.parametrize("length", [1e150, np.inf])
+def test_shapes_have_lengths_whose_squares_are_numbers(length):
+    for make, name in ((Moons, "jitter"), (Rings, "jitter"), (HeavyTails, "separation"), (Imbalanced, "separation")):
+        with pytest.raises(ValueError, match=f"{name} must be at most"):
+            make(**{name: length})
+    with pytest.raises(ValueError, match="degrees_of_freedom must be at least"):
+        HeavyTails(degrees_of_freedom=1 / length or 1e-300)
+
+
+def test_a_single_group_lies_at_the_origin():
+    for shape in (HeavyTails(n_groups=1, degrees_of_freedom=50.0), Imbalanced((1.0,))):
+        rows, _ = shape.sample(50, np.random.default_rng(0))
+        assert np.abs(rows).max() < 10.0
+        assert len(np.unique(rows)) == 100
+
+
+def test_components_too_different_for_an_overlap_are_told():
+    weights, means, _ = MIXTURE
+    for others in ((means, [[[1.0]], [[1e200]]]), ([[0.0], [1e200]], [[[1.0]], [[2.0]]])):
+        with pytest.raises(KFRCError, match="too different in scale, or too far apart"):
+            overlap(weights, *others)
+    assert_allclose(overlap(weights, means, np.full((2, 1, 1), 1e308)).average, 1.0)
+
+
+def test_a_fuzzifier_of_a_small_float_computes_with_ordinary_ones():
+    assert isinstance(kappa(ComplementaryRoot(np.float32(2.5)), 3), float)
+    assert kappa(ComplementaryRoot(np.float32(2.5)), 3) == kappa(ComplementaryRoot(2.5), 3)
+    assert isinstance(critical_fuzzifier(ComplementaryRoot(), 10**6, lambda1=-np.inf), float)
+
+
+def test_gradients_of_a_sum_are_finite_at_bandwidths_of_any_size():
+    found = leading_spectrum(X, [1e-300, 1.0], gradient=True, approximation="none")
+    assert np.isfinite(found.gradients).all()
+
+
+@pytest.mark.parametrize("bandwidth", [1.0, np.inf])
+def test_landmarks_of_equal_rows_say_that_the_rows_are_equal(bandwidth):
+    with pytest.raises(KFRCError, match="all samples coincide"):
+        leading_spectrum(np.ones((5, 1)), bandwidth, approximation="nystrom")
+
+
+def test_new_rows_with_a_title_twice_are_refused_by_all_methods():
+    table = pd.DataFrame(X, columns=["a", "a"])
+    for metric in ("gower", "sqeuclidean", "cityblock"):
+        with pytest.raises(ValueError, match="names of columns must differ"):
+            FRC(2, metric=metric, random_state=0).fit(X).predict(table)
 
 
 @pytest.mark.parametrize("folder", [b"here", 1.5, [], True])

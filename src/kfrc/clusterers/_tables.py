@@ -106,6 +106,7 @@ def note_columns(estimator: Any, X: Any, *, reset: bool) -> None:
                 f"{list(estimator.feature_names_in_)}, got {titles}"
             )
         return
+    refuse_repeated_titles(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 

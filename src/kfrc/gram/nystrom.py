@@ -64,6 +64,7 @@ class NystromGrams(GramFamily):
         rank = min(DEFAULT_RANK if rank is None else rank, self.n_samples)
         # Landmarks serve all bandwidths of a search, so they are chosen where the kernel is least smooth: at its start.
         spread = self.X.std(axis=0) if kernel.moves_with_origin else np.ones(self.n_features)
+        spread = np.where(spread > 0, spread, 1.0)
         self.landmarks = self.X[choose_landmarks(self.X, kernel, spread, rank)]
 
     def at(self, bandwidths: FloatArray) -> NystromGram:  # noqa: D102
@@ -218,7 +219,7 @@ def choose_landmarks(X: FloatArray, kernel: Kernel, bandwidths: FloatArray, rank
         residual = np.maximum(residual - factor[:, len(chosen)] ** 2, 0.0)
         residual[pivot] = 0.0
         chosen.append(pivot)
-    return candidates[chosen]
+    return candidates[chosen or [0]]  # none is needed where all rows are one
 
 
 def _anchored(kernel: Kernel, X: FloatArray, L: FloatArray, bandwidths: FloatArray) -> FloatArray:

@@ -41,7 +41,7 @@ class GaussianSum(AdditiveKernel, name="sum"):
 
     def profile_derivative(self, squared_differences: FloatArray) -> FloatArray:  # noqa: D102
         slope = np.exp(-0.5 * squared_differences)
-        slope *= squared_differences
+        slope *= np.minimum(squared_differences, _NOTHING_BEYOND)  # which may be infinite
         return slope
 
 

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from kfrc._numerics import SYMMETRY_TOL
 from kfrc._validation import check_finite
+from kfrc.exceptions import KFRCError
 from kfrc.simulation._quadratic_forms import quadratic_form_cdf
 from kfrc.typing import ArrayLike, FloatArray
 
@@ -21,6 +22,9 @@ WEIGHT_SUM_TOL = 1e-8
 
 COINCIDENCE_TOL = 1e-12
 """Log-odds below this between two components with the same mean and covariance are a tie."""
+
+_LARGEST_RATIO = 1e60
+"""Of variances of two components, and of distances to deviations: powers of it are still numbers."""
 
 
 class Overlap(NamedTuple):
@@ -104,7 +108,15 @@ def overlap(weights: ArrayLike, means: ArrayLike, covariances: ArrayLike) -> Ove
     0.2922
     """
     pi, mu, sigma = check_mixture(weights, means, covariances)
-    return PairForms.from_mixture(pi, mu, sigma).overlap()
+    with np.errstate(over="ignore", invalid="ignore"):
+        forms = PairForms.from_mixture(pi, mu, sigma)
+        largest = np.abs([forms.ratios.max(), 1 / forms.ratios.min(), np.abs(forms.ratios * forms.shifts).max()]).max()
+    if not largest <= _LARGEST_RATIO:
+        raise KFRCError(
+            "components are too different in scale, or too far apart, for their overlap to be computed: variances "
+            f"along some direction, or squared distances, differ by a factor of more than {_LARGEST_RATIO:g}"
+        )
+    return forms.overlap()
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,4 +220,4 @@ def check_mixture(
                 f"covariance {component} is not positive definite (smallest eigenvalue "
                 f"{np.linalg.eigvalsh(matrix)[0]:.3g}): the component has no density"
             ) from None
-    return pi / pi.sum(), mu, 0.5 * (sigma + mirrored)
+    return pi / pi.sum(), mu, 0.5 * sigma + 0.5 * mirrored

@@ -15,6 +15,12 @@ from kfrc._validation import check_n_clusters, check_number, check_positive_int
 from kfrc.simulation.dataset import add_noise_features
 from kfrc.typing import FloatArray, IntArray, RandomStateLike
 
+_LARGEST_LENGTH = 1e100
+"""Squares of lengths up to this, and sums of them, are ordinary numbers."""
+
+_FEWEST_DEGREES = 0.1
+"""Of freedom: a million points then reach 10⁶⁰."""
+
 
 @dataclass(frozen=True)
 class Shape(Registered, ABC):
@@ -71,7 +77,7 @@ class Moons(Shape, name="moons"):
     jitter: float = 0.1
 
     def __post_init__(self) -> None:
-        check_number(self.jitter, "jitter", minimum=0.0)
+        _check_length(self.jitter, "jitter")
 
     @property
     def proportions(self) -> FloatArray:
@@ -108,7 +114,7 @@ class Rings(Shape, name="rings"):
 
     def __post_init__(self) -> None:
         check_positive_int(self.n_rings, "n_rings")
-        check_number(self.jitter, "jitter", minimum=0.0)
+        _check_length(self.jitter, "jitter")
 
     @property
     def proportions(self) -> FloatArray:
@@ -147,8 +153,12 @@ class HeavyTails(Shape, name="heavy_tails"):
 
     def __post_init__(self) -> None:
         check_positive_int(self.n_groups, "n_groups")
-        check_number(self.degrees_of_freedom, "degrees_of_freedom", minimum=0.0, strict=True)
-        check_number(self.separation, "separation", minimum=0.0)
+        if check_number(self.degrees_of_freedom, "degrees_of_freedom", minimum=0.0, strict=True) < _FEWEST_DEGREES:
+            raise ValueError(
+                f"degrees_of_freedom must be at least {_FEWEST_DEGREES:g}, got {self.degrees_of_freedom:g}: points "
+                "would be too far away to be numbers"
+            )
+        _check_length(self.separation, "separation")
 
     @property
     def proportions(self) -> FloatArray:
@@ -190,7 +200,7 @@ class Imbalanced(Shape, name="imbalanced"):
             check_number(share, "each of shares", minimum=0.0, strict=True)
         if not math.isclose(sum(self.shares), 1.0, abs_tol=1e-8):
             raise ValueError(f"shares must sum to 1, got {sum(self.shares):g}")
-        check_number(self.separation, "separation", minimum=0.0)
+        _check_length(self.separation, "separation")
 
     @property
     def proportions(self) -> FloatArray:
@@ -278,7 +288,14 @@ def make_shape_dataset(
 
 
 def _centers_on_circle(n_centers: int, separation: float) -> FloatArray:
-    """Corners of a regular polygon with the given side."""
+    """Corners of a regular polygon with the given side; a single center has no neighbor and lies at the origin."""
+    if n_centers == 1:
+        return np.zeros((1, 2))
     angles = 2 * math.pi * np.arange(n_centers) / n_centers
     radius = separation / (2 * math.sin(math.pi / n_centers))
     return radius * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _check_length(value: float, name: str) -> None:
+    if check_number(value, name, minimum=0.0) > _LARGEST_LENGTH:
+        raise ValueError(f"{name} must be at most {_LARGEST_LENGTH:g}, got {value:g}")
