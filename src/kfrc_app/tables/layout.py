@@ -114,7 +114,7 @@ def find_header(rows: Sequence[Row]) -> int:
     """
     fills = [n_filled(row) for row in rows]
     usual = _usual(fills)
-    if usual < 2:
+    if usual < 2 or _is_one_column(rows, fills):
         return next((k for k, fill in enumerate(fills) if fill), 0)
     wide = [k for k, row in enumerate(rows[:SEARCHED]) if _may_be_names(row, fills[k], usual)]
     if not wide:
@@ -132,6 +132,13 @@ def find_header(rows: Sequence[Row]) -> int:
         if _are_names(rows[full]) and (values or fills[full - 1] == 0) and not _stands_again(rows[full], below):
             return full
     return first
+
+
+def _is_one_column(rows: Sequence[Row], fills: Sequence[int]) -> bool:
+    """Whether most lines hold a single value, and those with more are no names: remarks stand beside some values."""
+    wide = [row for row, fill in zip(rows, fills, strict=True) if fill > 1]
+    n_values = sum(any(map(is_value, row)) for row, fill in zip(rows, fills, strict=True) if fill == 1)
+    return n_values > len(wide) and not any(map(_are_names, wide))
 
 
 def _stands_again(row: Row, below: Sequence[Row]) -> bool:

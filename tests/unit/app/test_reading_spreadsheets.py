@@ -159,3 +159,66 @@ def test_a_damaged_spreadsheet_is_one_line(tmp_path):
     (tmp_path / "cut.xlsx").write_bytes(content[: len(content) // 2])
     with pytest.raises(DataError, match=r"damaged|cannot be read"):
         read_table(str(tmp_path / "cut.xlsx"))
+
+
+def hide(book):
+    book["S"].sheet_state = "hidden"
+
+
+def test_a_hidden_sheet_is_read_if_no_other_holds_anything(tmp_path):
+    table = read_table(write(tmp_path, {"empty": [], "S": ROWS}, hide), missing=Missing.PARTIAL)
+    assert table.data["price"].tolist() == [1234.5, 2, 3.25, 7]
+    assert "the sheet 'S' is hidden and was read, as it is the only one that holds something" in table.notes
+
+
+def test_a_sheet_is_found_by_its_name_in_other_letters(tmp_path):
+    path = write(tmp_path, {"Sizes": ROWS, "Other": [["a"], [1], [2], [4]]})
+    assert list(read_table(path, sheet=" sizes", missing=Missing.PARTIAL).data) == ["size", "price"]
+
+
+def test_columns_that_never_stand_in_one_row_are_columns_of_one_table(tmp_path):
+    rows = [["a"], [1], [2], [4], [None, None, 5], [None, None, 6]]
+    data = read(tmp_path, rows).data
+    assert list(data) == ["a", "column_2"]
+    assert data.fillna(-1).to_numpy().tolist() == [[1, -1], [2, -1], [4, -1], [-1, 5], [-1, 6]]
+
+
+@pytest.mark.parametrize("remarks", [{2: "guessed"}, {1: "guessed", 4: "by Ann"}])
+def test_remarks_beside_one_column_of_numbers_are_no_table_of_two(tmp_path, remarks):
+    rows = [["x"], [1], [2], [3], [4.5], [7], [8]]
+    table = read(tmp_path, [[*row, None, remarks[k]] if k in remarks else row for k, row in enumerate(rows)])
+    assert table.data["x"].tolist() == [1, 2, 3, 4.5, 7, 8]
+    assert list(table.data) == ["x"]
+
+
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_first_line_of_numbers_is_data(tmp_path, width):
+    rows = [[1.5, 2], [2, 3], [4, 9], [3, 7.5]]
+    table = read(tmp_path, [row[:width] for row in rows])
+    assert table.data.to_numpy().tolist() == [row[:width] for row in rows]
+    names = ["column_1", "column_1 to column_2"][width - 1]
+    assert table.notes == (f"the first line holds numbers, so it is data and the columns are called {names}",)
+
+
+def test_names_without_rows_are_no_table(tmp_path):
+    with pytest.raises(DataError, match="the sheet has names of columns but no rows"):
+        read(tmp_path, [["a", "b", "c"]])
+
+
+def test_a_column_that_holds_nothing_but_the_title_is_left_out(tmp_path):
+    table = read(tmp_path, [["Report"], [], [None, "a", "b"], [None, 1, 2], [None, 3, 5], [None, 4, 9]])
+    assert table.data.to_dict("list") == {"a": [1, 3, 4], "b": [2, 5, 9]}
+    assert table.notes == ("left out 1 line above the table: 'Report'",)
+
+
+def test_blank_lines_between_rows_are_left_out_and_counted(tmp_path):
+    table = read(tmp_path, [["a", "b"], [1, 2], [3, 5], [None, None], [4, 9], [6, 1]])
+    assert table.data["a"].tolist() == [1, 3, 4, 6]
+    assert table.notes == ("left out 1 blank line(s) within the table",)
+
+
+def test_names_of_columns_that_go_on_in_the_next_line_are_joined(tmp_path):
+    rows = [["p", 1, 2, 4], ["q", 3, 5, 6], ["r", 4, 9, 2], ["s", 5, 3, 1]]
+    table = read(tmp_path, [["id", "left", None, "mass"], [None, None, "right", None], *rows])
+    assert table.data.to_dict("list") == {"left": [1, 3, 4, 5], "left right": [2, 5, 9, 3], "mass": [4, 6, 2, 1]}
+    assert table.notes[0] == "names of columns stand in two lines, which were joined: 'right'"
