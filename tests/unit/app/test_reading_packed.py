@@ -308,3 +308,113 @@ def test_a_matrix_is_read_from_a_packed_file_and_refused_like_a_table(tmp_path):
     path.write_bytes(zlib.compress(b"0,1\n1,0\n"))
     with pytest.raises(DataError):
         read_dissimilarities(str(path))
+
+
+def test_objects_by_numbers_are_rows_if_their_names_are_those_of_columns(tmp_path):
+    rows = {"7": {"a": 1, "b": 5}, "8": {"a": 2.5, "b": 7}, "9": {"a": 3.5, "b": 1}}
+    assert read(tmp_path, json.dumps(rows).encode()).data.to_dict("list") == {"a": [1, 2.5, 3.5], "b": [5, 7, 1]}
+
+
+@pytest.mark.parametrize("content", [b'{"a": [], "b": []}', b"[{}, {}]"])
+def test_columns_without_cells_are_no_rows(tmp_path, content):
+    with pytest.raises(DataError, match="the JSON file holds no rows"):
+        read(tmp_path, content)
+
+
+def test_json_in_another_encoding_is_refused_as_such(tmp_path):
+    with pytest.raises(DataError, match="not in UTF-8, as JSON must be"):
+        read(tmp_path, '[{"a": "é"}]'.encode("latin-1"))
+
+
+def protected(content):
+    """The same zip file, whose parts say that they need a password."""
+    found = bytearray(content)
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = found.find(mark)
+        while place >= 0:
+            found[place + flags] |= 1
+            place = found.find(mark, place + 1)
+    return bytes(found)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (zipped({"a.csv": TEXT}), "the zip file is protected with a password: unpack it"),
+        (book(ROWS), "the spreadsheet is protected with a password: save it without one"),
+    ],
+    ids=["zip", "book"],
+)
+def test_files_with_a_password_say_so(tmp_path, content, said):
+    with pytest.raises(DataError, match=said):
+        read(tmp_path, protected(content))
+
+
+@pytest.mark.parametrize(
+    ("word", "said"), [("WordDocument", "this is a text document"), ("PowerPoint Document", "this is a presentation")]
+)
+def test_files_of_older_office_programs_are_called_what_they_are(tmp_path, word, said):
+    content = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 500 + word.encode("utf-16-le")
+    with pytest.raises(DataError, match=said):
+        read(tmp_path, content)
+
+
+def shown_often(n_cells):
+    """A spreadsheet with one text of a thousand letters, which many cells show."""
+    cells = "".join(f'<row r="{k}"><c r="A{k}" t="s"><v>0</v></c></row>' for k in range(1, n_cells + 1))
+    return zipped(
+        {
+            "xl/workbook.xml": '<workbook><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": '<Relationship Id="rId1" Target="worksheets/sheet1.xml"/><Relationship/>',
+            "xl/sharedStrings.xml": f"<sst><si><t>{'w' * 1000}</t></si></sst>",
+            SHEET: f"<worksheet><sheetData>{cells}</sheetData></worksheet>",
+        }
+    )
+
+
+def test_a_text_that_is_stored_once_counts_in_every_cell_that_shows_it(monkeypatch):
+    monkeypatch.setattr(workbook, "MAX_UNPACKED", 20_000)
+    assert list(workbook.inspect_workbook(shown_often(18))) == ["S"]
+    with pytest.raises(DataError, match=r"the cells of the sheet hold more than .* of text: leave out columns with"):
+        workbook.inspect_workbook(shown_often(20))
+
+
+def ods(cell):
+    """A sheet of LibreOffice with one cell."""
+    row = b"<table:table-row><table:table-cell><text:p>" + cell + b"</text:p></table:table-cell></table:table-row>"
+    kind = b"application/vnd.oasis.opendocument.spreadsheet"
+    table = b'<table:table table:name="S">' + row + b"</table:table>"
+    return zipped({"mimetype": kind, "content.xml": b"<office:spreadsheet>" + table + b"</office:spreadsheet>"})
+
+
+def test_millions_of_spaces_that_are_written_as_a_number_are_refused():
+    assert list(workbook.inspect_workbook(ods(b'a<text:s text:c="1000"/>b'))) == ["S"]
+    with pytest.raises(DataError, match="cells with millions of spaces"):
+        workbook.inspect_workbook(ods(b'a<text:s text:c="600000"/>b<text:s text:c="600000"/>'))
+
+
+@pytest.mark.parametrize("names", [("a.csv",), ("[Content_Types].xml", "other.txt")])
+def test_a_zip_file_that_is_no_workbook_has_no_facts_of_sheets(names):
+    assert workbook.inspect_workbook(zipped(dict.fromkeys(names, b"x"))) == {}
+
+
+def packed_by_bzip2(part):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("a.csv", part)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("n_rows", [4, 200_000])
+def test_a_table_that_is_packed_by_bzip2_is_read_whole(n_rows):
+    part = b"x,y\n" + b"".join(b"%d,%d\n" % (k, k * k) for k in range(n_rows))
+    content = packed_by_bzip2(part)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        [member] = archive.infolist()
+        assert _unpacking.whole_member(archive, member, content, len(part)) == part
+        cut = _unpacking.whole_member(archive, member, content, 100)
+        assert len(cut) > min(100, len(part) - 1)
+        assert part.startswith(cut)
+        member.CRC ^= 1
+        with pytest.raises(zipfile.BadZipFile):
+            _unpacking.whole_member(archive, member, content, len(part))

@@ -8,7 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kfrc_app.tables import DataError, FittedColumn, Kind, Missing, kind_of, parse_wishes, read_new_rows, read_table
+from kfrc_app.tables import (
+    DataError,
+    FittedColumn,
+    Kind,
+    Missing,
+    Wish,
+    kind_of,
+    parse_wishes,
+    read_new_rows,
+    read_table,
+)
+from kfrc_app.tables.codes import code_notes, suspected_codes
+from kfrc_app.tables.dates import NotDates, read_dates
 from kfrc_app.tables.levels import MAX_LEVELS
 
 N = 60
@@ -408,3 +420,66 @@ def test_what_may_follow_a_date_is_said():
 def test_text_in_new_rows_names_the_column_and_the_cell(tmp_path):
     with pytest.raises(DataError, match="column 'c' was numeric in the fit, but the new rows have 'old' in row 2"):
         read_new_rows(write(tmp_path, c=["1", "old"]), ["c"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "cell"),
+    [
+        (["1/13/2020", "13/1/2020", "2/2/2020"], "13/1/2020"),
+        (["32/1/2020", "1/2/2020"], "32/1/2020"),
+        (["2020-01-02 13:00 pm"], "2020-01-02 13:00 pm"),
+        (["2020-01-02 11:00 am", "2020-01-02 0:30 am"], "2020-01-02 0:30 am"),
+    ],
+)
+def test_days_and_hours_that_no_calendar_has_are_no_dates(cells, cell):
+    found = read_dates(cells)
+    assert isinstance(found, NotDates)
+    assert (found.cell, found.doubtful) == (cell, False)
+
+
+def test_noon_and_midnight_are_twelve_in_halves_of_a_day():
+    found = read_dates(["2020-01-02 12:00 am", "2020-01-02 12:30 pm", "2020-01-02 1:00 pm"])
+    assert [str(time)[11:16] for time in found] == ["00:00", "12:30", "13:00"]
+
+
+def of_two(tmp_path, cells):
+    path = tmp_path / "two.csv"
+    path.write_text("x,y\n" + "".join(f"{k * k},{cell}\n" for k, cell in enumerate(cells)), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (["a", "b", 3, 5, 8, 6], "'y' holds numbers, but 2 of its 6 values are text, such as 'a' in row 1"),
+        (["1/2/2020", "1/2/2021", "3/4/2020"], "'y': does the day or the month stand first in '1/2/2020'"),
+    ],
+)
+def test_a_column_that_is_asked_for_by_name_says_why_it_cannot_be_used(tmp_path, cells, message):
+    path = of_two(tmp_path, cells)
+    with pytest.raises(DataError, match=message):
+        read_table(path, columns=["y"])
+    assert list(read_table(path, missing=Missing.PARTIAL).data) == ["x"]  # left out if nobody asked for it
+
+
+def test_types_are_given_to_one_column_at_a_time(tmp_path):
+    with pytest.raises(DataError, match="the file has no column 'x,y': give a type to one column at a time"):
+        read_table(of_two(tmp_path, [1, 2, 4]), types={"x,y": Wish(Kind.NOMINAL)})
+
+
+def test_weights_that_sum_to_nothing_are_refused_with_what_they_should_be(tmp_path):
+    path = of_two(tmp_path, ["1e-13", "1e-13", "1e-13", "2e-13"])
+    with pytest.raises(DataError, match=r"'y' sum to 5e-13.*multiply them by 8e\+12, so that their mean is one"):
+        read_table(path, weight_column="y")
+
+
+def test_codes_for_nothing_in_many_columns_are_named_in_three_and_counted_in_the_others():
+    columns = {f"c{k}": pd.Series([k, k + 1.0, k + 2.0, -999.0]) for k in range(5)}
+    *named, last = code_notes(columns)
+    assert [note.split(" in ")[0] for note in named] == [f"'c{k}' holds -999" for k in range(3)]
+    assert last == "the same holds for 2 more column(s)"
+
+
+@pytest.mark.parametrize(("others", "found"), [([1.0, 1.0], []), ([1.0, 2.0], [999.0])])
+def test_a_code_is_suspected_only_beside_several_values(others, found):
+    assert suspected_codes(np.array([999.0, *others])) == found
