@@ -357,8 +357,9 @@ def _verb(rng: np.random.Generator, folder: Path) -> str:
 def methods() -> tuple[str, ...]:
     """Who speaks in the messages of ``kfrc compare``, beside the program."""
     import kfrc
+    from kfrc_app.facts.peers import PEERS
 
-    return (*(name for name in kfrc.__all__ if name.isupper()), "KMeans", "GaussianMixture")
+    return (*(name for name in kfrc.__all__ if name.isupper()), *(peer.name for peer in PEERS))
 
 
 def _display(rng: np.random.Generator, folder: Path) -> str:
