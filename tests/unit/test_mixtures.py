@@ -12,13 +12,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal, multivariate_t
 
 from kfrc._numerics import standardize
+from kfrc.columns import Nominal, Numeric, Table
 from kfrc.mixtures import (
     RIDGE,
     Covariance,
     Diagonal,
     Full,
+    MixedMixture,
     Mixture,
     MixtureKind,
+    Parts,
     Rotated,
     RotatedScaled,
     Tied,
@@ -293,3 +296,40 @@ def test_columns_with_an_atom_are_modeled_coarsely():
     X = np.random.default_rng(0).standard_normal((100, 3))
     X[:9, 0], X[:10, 1] = 0.0, 0.0
     assert_array_equal(resolution(X), [RIDGE, 0.1, RIDGE])
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers of two groups and a column of words, complete and with blanks, and the groups."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 60)
+    X = rng.standard_normal((120, 3)) @ rng.standard_normal((3, 3)) + np.array([[0, 0, 0], [3, 1, -2]])[labels]
+    numbers = standardize(X)
+    values = np.column_stack([numbers, rng.integers(0, 2, 120)])
+    columns = (Numeric(),) * 3 + (Nominal("word", ("u", "v")).scaled(values[:, 3], None),)
+    blanked = values.copy()
+    blanked[rng.random(values.shape) < 0.3] = np.nan
+    blanked[0] = np.nan
+    return Table(values, columns), Table(blanked, columns), labels
+
+
+@every_kind
+def test_rows_with_blanks_have_the_marginal_density_of_a_mixture_of_complete_rows(mixed, kind):
+    table, blanked, labels = mixed
+    mixture = MixedMixture.from_memberships(Parts(table), np.eye(2)[labels], kind)
+    [shares] = mixture.shares
+    nu = kind.degrees_of_freedom
+    joint = np.empty((len(blanked), 2))
+    for i, (mean, shape) in enumerate(zip(mixture.numbers.means, covariance_matrices(mixture.numbers), strict=True)):
+        for j, row in enumerate(blanked.values):
+            o = np.flatnonzero(~np.isnan(row[:3]))
+            density = 1.0
+            if len(o) and math.isinf(nu):
+                density = multivariate_normal(mean[o], shape[np.ix_(o, o)]).pdf(row[o])
+            elif len(o):
+                density = multivariate_t(mean[o], shape[np.ix_(o, o)], df=nu).pdf(row[o])
+            share = 1.0 if np.isnan(row[3]) else shares[i, int(row[3])]
+            joint[j, i] = mixture.weights[i] * density * share
+    step = mixture.expectation(Parts(blanked))
+    assert_allclose(step.log_densities, np.log(joint.sum(axis=1)), rtol=1e-7, atol=1e-9)
+    assert_allclose(mixture.posterior(blanked), joint / joint.sum(axis=1, keepdims=True), atol=1e-8)
