@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 import types
 from decimal import Decimal
 
@@ -21,17 +22,26 @@ from kfrc import FCM, FRC, KFRC
 from kfrc._eigenpairs import extreme_eigenvalues
 from kfrc._validation import check_labels
 from kfrc.activity import Follower
-from kfrc.blocks import LocalEngine, parse_memory
+from kfrc.blocks import BLOCK_ROWS, LocalEngine, Partition, Reader, engine, parse_memory
+from kfrc.blocks.connection import WorkerError
+from kfrc.blocks.plans import plan_columns
+from kfrc.blocks.reader import Coding
+from kfrc.blocks.survey import survey_rows
 from kfrc.columns import Schema, table_of
 from kfrc.columns.base import is_blank
 from kfrc.confidence import principal_coordinates
+from kfrc.exceptions import TrivialPartitionWarning
 from kfrc.existence import test_existence as existence_of
 from kfrc.fitting import SourceTable, fit_source, resolve_settings
 from kfrc.index_table import Indices
 from kfrc.outliers import describe_lone_values
+from kfrc.relational import Status
 from kfrc.selection.relations import count_relation
 from kfrc.sources import ArraySource, ArrowSource, SourceError, table_of_rows
+from kfrc.sources.base import fingerprint_of
 from kfrc.sources.compact import Compact
+from kfrc.sources.footers import Footer
+from kfrc.sources.text import _parsed
 
 N_ROWS = 120
 
@@ -336,3 +346,102 @@ def test_a_stream_in_memory_cannot_be_sent_to_a_cluster():
 def test_a_library_that_is_not_there_has_no_attribute():
     with pytest.raises(AttributeError, match="no attribute 'clusterings'"):
         _ = kfrc.clusterings
+
+
+def test_methods_of_points_name_the_column_of_a_source_that_is_no_number(pairs, words):
+    source = of_columns(x=np.tile(pairs[:, 0], 200), word=np.tile(words, 200))
+    with pytest.raises(ValueError, match="FCM needs numbers, but column 'word' of the source holds something else"):
+        FCM(2).fit(source)
+
+
+@pytest.mark.parametrize(
+    ("blanks", "missing", "words"),
+    [
+        (1, "error", "values are missing: fill them in, or use missing='partial'"),
+        (None, "partial", "nothing is known in column 'y' of the source: leave it out"),
+    ],
+)
+def test_blanks_that_methods_of_points_cannot_take_from_a_source_are_told(pairs, blanks, missing, words):
+    X = np.tile(pairs, (200, 1))
+    X[:blanks, 1] = np.nan
+    with pytest.raises(ValueError, match=words):
+        FCM(2, missing=missing).fit(of_columns(x=X[:, 0], y=X[:, 1]))
+
+
+def test_weights_of_a_source_that_count_no_rows_are_refused(pairs):
+    source = ArraySource(pairs, weights=np.full(N_ROWS, 1e-4))
+    with pytest.raises(SourceError, match=r"sum to 0\.012, but they say how many rows a row stands for"):
+        fitted(source)
+
+
+def test_a_sample_of_few_rows_that_count_is_drawn_again_from_these_alone():
+    n_rows = 300_000
+    weights = np.zeros(n_rows)
+    weights[::100] = 1.0
+    source = ArraySource(np.arange(float(n_rows))[:, None], weights=weights)
+    survey = survey_rows(LocalEngine(1), source, plan_columns(source, None))
+    assert_array_equal(np.sort(survey.sample.rows), np.arange(0, n_rows, 100))
+
+
+def test_steps_that_run_out_end_a_fit_of_a_source_with_the_best_that_was_found(pairs):
+    rng = np.random.default_rng(0)
+    source = ArraySource(rng.standard_normal((500, 2)))
+    short, long = (fitted(source, max_iter=n, m=1.2, tol=1e-12) for n in (3, 300))
+    short, long = short.result.solution, long.result.solution
+    assert (short.status, long.status) == (Status.MAX_ITER, Status.CONVERGED)
+    assert short.n_iter < long.n_iter
+    assert short.objective >= long.objective
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(3.4, "3 s"), (99.0, "99 s"), (150.0, "2 min"), (5990.0, "100 min"), (9000.0, "2.5 h")]
+)
+def test_durations_are_told_in_units_that_fit_them(seconds, words):
+    assert engine._duration(seconds) == words
+
+
+def test_a_worker_of_another_version_is_refused_before_it_computes():
+    with pytest.raises(WorkerError, match=rf"a worker has kfrc {kfrc.__version__}, but the fit is of 0\.0\.0"):
+        engine._run_remotely(lambda reader, blocks: 1 / 0, None, range(1), "0.0.0")
+
+
+def test_results_of_more_tasks_than_are_begun_at_once_come_in_order():
+    source = ArraySource(np.arange(9.0 * BLOCK_ROWS)[:, None])
+    reader = Reader(source, Coding(), Partition(source.n_rows, 1))
+    found = list(LocalEngine(2).each(lambda block: block.first, reader, ""))
+    assert found == [[k * BLOCK_ROWS] for k in range(9)]
+
+
+def footer_of(n_rows, *groups):
+    groups = [types.SimpleNamespace(num_rows=n) for n in groups]
+    return types.SimpleNamespace(num_rows=n_rows, num_row_groups=len(groups), row_group=groups.__getitem__)
+
+
+@pytest.mark.parametrize(("n_rows", "groups"), [(5, (3, 3)), (5, (6, -1)), (1, ())])
+def test_a_parquet_file_whose_parts_have_other_rows_than_it_is_damaged(n_rows, groups):
+    with pytest.raises(SourceError, match="f is damaged: its parts have other rows than it"):
+        Footer("f", 100, footer_of(n_rows, *groups), pa.schema([("x", pa.float64())]))
+
+
+def test_what_the_system_says_of_a_text_file_is_said_as_it_is():
+    with pytest.raises(PermissionError, match="Permission denied"), _parsed("f.csv"):
+        raise PermissionError(13, "Permission denied")
+    with pytest.raises(SourceError, match=r"f\.csv cannot be read as a table of text: odd"), _parsed("f.csv"):
+        raise OSError("odd\nlines")
+
+
+def test_a_file_that_is_gone_has_no_fingerprint(tmp_path):
+    with pytest.raises(SourceError, match="gone cannot be read: No such file"):
+        fingerprint_of([str(tmp_path / "gone")])
+
+
+def test_a_part_of_a_file_in_memory_without_rows_has_the_shape_and_no_rows(tmp_path):
+    X = np.memmap(tmp_path / "X", np.float64, "w+", shape=(6, 2))
+    part = pickle.loads(pickle.dumps(ArraySource(X[6:])))
+    assert (part.n_rows, part.X.shape, part.X.dtype) == (0, (0, 2), np.float64)
+
+
+def test_one_cluster_has_no_choice_that_supplies_probabilities(pairs):
+    words = r'"posterior" needs an automatic choice.*one cluster leaves nothing to choose'
+    with pytest.warns(TrivialPartitionWarning), pytest.raises(ValueError, match=words):
+        KFRC(1, memberships="posterior").fit(pairs)
