@@ -13,6 +13,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,6 @@ MANY_ROWS = 1_000_000
 
 _FIRST_ROWS = 2000
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
-_MAX_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,27 +116,29 @@ def open_beyond(
     if missing is Missing.DROP:
         raise DataError("--missing drop needs the whole table in memory: use partial, level or error")
     whole = _whole(data)
-    roles = survey(
+    read = partial(
+        survey,
         parse_parquet(_first_rows(whole)),
-        columns=columns,
-        drop=drop,
         label_column=label_column,
         id_column=id_column,
         weight_column=weight_column,
-        types=types,
         blank_is_level=missing is Missing.LEVEL,
     )
+    wishes = types or {}
+    roles = read(columns=columns, drop=drop, types=wishes)
     refuse_most_left_out(roles)
-    used, column_types, as_text = _types(whole, roles, types or {})
+    used, column_types, as_text = _types(whole, roles, wishes)
     if not used:
         raise DataError("no column of the files can be clustered by")
     notes = list(roles.notes)
     if as_text:
-        shown = ", ".join(quoted(name) for name in as_text[:_MAX_NAMED])
-        notes.append(
-            f"{len(as_text)} column(s) hold numbers or dates as text and are left out: {shown}; store them as numbers "
-            "or dates"
-        )
+        kept = {name: wish for name, wish in wishes.items() if name not in as_text}
+        again = read(columns=used if columns else (), drop=(*drop, *as_text), types=kept)
+        notes = [
+            *again.notes,  # nothing of how text would have been read
+            f"{len(as_text)} column(s) hold numbers or dates as text and are left out: {quoted(as_text)}; store them "
+            "as numbers or dates",
+        ]
     return TableBeyond(_restricted(whole, used, roles.weight), column_types, roles.names, roles.label, tuple(notes))
 
 

@@ -17,8 +17,8 @@ import pytest
 from kfrc.exceptions import KFRCError
 from kfrc.sources import ParquetSource, SourceError, arrow, pages
 from kfrc_app import _unpacking
-from kfrc_app.tables import DataError, read_table
-from kfrc_app.tables.beyond import open_beyond, read_sample
+from kfrc_app.tables import DataError, parse_wishes, read_table
+from kfrc_app.tables.beyond import is_beyond, open_beyond, read_sample
 
 N = 40
 NUMBERS = {"a": np.random.default_rng(0).normal(size=N), "b": np.random.default_rng(1).normal(size=N)}
@@ -318,3 +318,55 @@ def test_long_cells_of_a_regular_file_are_read(tmp_path):
     lines[9] = f'"{"x" * 200_000}",1,2'
     (tmp_path / "t.csv").write_text("\n".join(lines))
     assert len(read_table(str(tmp_path / "t.csv")).data) == 20
+
+
+@pytest.fixture
+def as_text(tmp_path):
+    """A file of numbers, of dates and answers that are text, and of categories."""
+    n_rows = 60
+    path = tmp_path / "text.parquet"
+    columns = {
+        "size": np.arange(n_rows) * 1.5,
+        "grade": ["low", "high", "medium"] * 20,
+        "fit": ["s", "m", "l"] * 20,
+        "kind": ["a", "b"] * 30,
+        "visited": [f"2020-01-{k % 28 + 1:02d}" for k in range(n_rows)],
+        "seen": [f"2021-02-{k % 28 + 1:02d}" for k in range(n_rows)],
+    }
+    pd.DataFrame(columns).to_parquet(path)
+    return str(path)
+
+
+def test_dates_that_files_hold_as_text_are_left_out_by_name_and_not_said_to_be_read(as_text):
+    table = open_beyond(as_text)
+    assert table.source.names == ("size", "grade", "fit", "kind")
+    told = (
+        "2 column(s) hold numbers or dates as text and are left out: 'visited', 'seen'; store them as numbers or dates"
+    )
+    assert table.notes[-1] == told
+    assert not any("visited" in note or "seen" in note for note in table.notes[:-1])
+
+
+@pytest.mark.parametrize("columns", [("size", "kind", "seen"), ("size,kind,seen",)])
+def test_a_date_as_text_that_is_asked_for_leaves_the_other_columns_that_are(as_text, columns):
+    table = open_beyond(as_text, columns=columns, types=parse_wishes(["seen=date"]))
+    assert table.source.names == ("size", "kind")
+    assert table.notes[-1].startswith("1 column(s) hold numbers or dates as text and are left out: 'seen'")
+
+
+def test_types_that_files_do_not_say_are_known_answers_or_wishes(as_text):
+    answers = ("ordinal", ["low", "medium", "high"])
+    assert open_beyond(as_text).column_types == {"grade": answers, "fit": ("ordinal", ["s", "m", "l"])}
+    wishes = parse_wishes(["fit=ordinal:l<m<s", "grade=nominal", "size=numeric"])
+    found = open_beyond(as_text, types=wishes).column_types
+    assert found == {"size": "numeric", "grade": "nominal", "fit": ("ordinal", ["l", "m", "s"])}
+
+
+def test_files_of_which_no_column_can_be_used_are_refused(as_text):
+    with pytest.raises(DataError, match="no column of the files can be clustered by"):
+        open_beyond(as_text, columns=["visited", "seen"])
+
+
+def test_a_damaged_file_is_not_called_too_long(tmp_path):
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1 and nothing else")
+    assert not is_beyond(str(tmp_path / "damaged.parquet"))
