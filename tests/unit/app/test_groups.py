@@ -192,3 +192,34 @@ def test_days_are_early_or_late_not_low_or_high():
     days = np.array([[0.0], [1.0], [2.0], [500.0], [501.0], [502.0]])
     profiles = cluster_profiles(days, np.repeat(np.eye(2), 3, axis=0), ["joined"], columns=[column])
     assert [profiles.traits(i)[0].short for i in (0, 1)] == ["early joined", "late joined"]
+
+
+def test_levels_with_an_order_keep_it_and_a_column_without_values_is_no_crossing():
+    grade = pd.Categorical(["hi", "lo", "lo", "hi"], ["lo", "hi"], ordered=True)
+    found = crossings(pd.DataFrame({"grade": grade, "none": [np.nan] * 4}), np.array([1, 1, 1, 0]), 2)
+    [column] = found.columns
+    assert [(level.name, level.counts) for level in column.levels] == [("lo", (0, 2)), ("hi", (1, 1))]
+
+
+def test_what_only_rows_of_weight_zero_have_explains_nothing():
+    aside = pd.DataFrame({"x": [1.0, 2.0, np.nan, np.nan], "c": ["a", "b", None, None], "y": [1.0, 2.0, 3.0, 4.0]})
+    found = {
+        column.name: column for column in crossings(aside, np.array([0, 0, 1, 1]), 2, np.array([0.0, 0, 1, 1])).columns
+    }
+    assert {column.strength for column in found.values()} == {0.0}
+    assert (found["x"].overall, found["x"].medians) == ("–", ("–", "–"))
+    assert (found["y"].overall, found["y"].medians) == ("3.5", ("–", "3.5"))
+
+
+def test_the_map_of_few_rows_of_many_columns_is_that_of_the_same_rows_three_times():
+    data = pd.DataFrame(np.random.default_rng(0).standard_normal((5, 9)))
+    shares = np.full(9, 1 / 9)
+    few, explained = table_coordinates(data, shares, np.arange(5))
+    many, again = table_coordinates(pd.concat([data] * 3, ignore_index=True), shares, np.arange(15))
+    np.testing.assert_allclose(np.tile(few, (3, 1)), many, atol=1e-9)
+    assert explained == pytest.approx(again)
+
+
+def test_rows_that_are_all_alike_have_one_place_on_the_map():
+    places, explained = table_coordinates(pd.DataFrame({"a": [1.0, 1.0, 1.0]}), np.ones(1), np.arange(3))
+    assert (places.tolist(), explained) == ([[0.0, 0.0]] * 3, 1.0)

@@ -105,3 +105,54 @@ def test_evidence_that_is_largest_at_the_end_of_the_range_asks_for_more():
     assert number_sentence(table).endswith("at 4, the end of what was tried: try larger numbers, too.")
     inside = Indices([2, 3, 4], {"evidence": [1.0, 8.9, 2.0], "stability": [np.nan] * 3}, automatic=3)
     assert "try larger" not in number_sentence(inside)
+
+
+NAN = float("nan")
+JUDGED = {"XB": [0.4, 0.2, 0.3], "fuzzy silhouette": [0.9, 0.1, 0.2]}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "stability", "automatic", "existence", "sentence"),
+    [
+        (
+            [1.0, 5.0, 4.0],
+            [0.5, 0.6, 0.6],
+            3,
+            None,
+            "Take 3 clusters: the evidence speaks for them, but parts of the rows give other clusters (agreement "
+            "0.60), so do not rely on every border.",
+        ),
+        ([1.0, 5.0, 4.0], [0.5, NAN, 0.6], 3, None, "Take 3 clusters: the evidence speaks for them."),
+        (
+            [5.0, 4.0, 1.0],
+            [0.9, 0.9, 0.6],
+            3,
+            None,
+            "Take 3 clusters: 2 clusters have hardly more evidence, or would cut what hangs together, and parts of the "
+            "rows give the same clusters (agreement 0.90).",
+        ),
+        (
+            [NAN] * 3,
+            [NAN] * 3,
+            None,
+            None,
+            "There is no evidence to choose by; the indices speak fuzzy silhouette for 2; XB for 3.",
+        ),
+        (
+            [1.0, 5.0, 4.0],
+            [NAN] * 3,
+            1,
+            0.4,
+            "Do not cut this table: nothing speaks for more than one group (p = 0.4), and the best of these numbers is "
+            "the best of a bad lot.",
+        ),
+    ],
+)
+def test_the_number_of_clusters_is_said_with_what_speaks_for_it(evidence, stability, automatic, existence, sentence):
+    columns = {"evidence": evidence, "stability": stability, **JUDGED}
+    assert number_sentence(Indices([2, 3, 4], columns, automatic=automatic, existence=existence)) == sentence
+
+
+def test_numbers_of_clusters_without_any_index_are_not_judged():
+    columns = {name: [NAN, NAN] for name in ("evidence", "stability", "XB")}
+    assert number_sentence(Indices([2, 3], columns)) == "None of these numbers of clusters could be judged."
