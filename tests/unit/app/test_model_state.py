@@ -206,3 +206,48 @@ def test_other_versions_of_packages_are_a_warning(path, model_bytes):
         warnings.simplefilter("error")
         path.write_bytes(model_bytes)
         load_model(path)
+
+
+HALVES = np.full((15, 2), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("method", "found", "said"),
+    [
+        ("predict_proba", lambda n: HALVES[:n, :1], "memberships are no table of rows and clusters"),
+        ("predict_proba", lambda n: np.ones((n, 2), dtype=int), "memberships are no table of rows and clusters"),
+        ("predict_proba", lambda n: np.full((n, 2), 0.7), "memberships do not sum to one"),
+        ("predict_proba", lambda n: np.tile([1.5, -0.5], (n, 1)), "memberships do not sum to one"),
+        ("transform", lambda n: np.full((n, 2), -1.0), "distances to centers are not numbers"),
+        ("transform", lambda n: np.full((n, 2), np.nan), "distances to centers are not numbers"),
+        ("transform", lambda n: np.ones((n, 3)), "distances to centers are not numbers"),
+    ],
+)
+def test_a_model_that_says_nonsense_of_made_up_rows_is_refused(monkeypatch, method, found, said):
+    model = FCM(2, random_state=0).fit(rows())
+    check_state(model)
+    monkeypatch.setattr(FCM, method, lambda self, X: found(len(X)))
+    with pytest.raises(ModelError, match=said):
+        check_state(model)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "said"),
+    [
+        ("n_clusters_", 3, "memberships in 2 clusters, and 3 clusters"),
+        ("column_types_", {"a": "numeric"}, "it has 3 columns, and types of 1"),
+        ("memberships_", np.full((30, 2), 0.7), "memberships do not sum to one"),
+    ],
+)
+def test_a_model_that_contradicts_itself_is_refused(attribute, value, said):
+    model = KFRC(2, level=1.0, n_starts=1, random_state=0).fit(rows())
+    setattr(model, attribute, value)
+    with pytest.raises(ModelError, match=said):
+        check_state(model)
+
+
+def test_a_center_at_infinity_in_some_columns_only_is_refused():
+    model = FCM(2, random_state=0).fit(rows())
+    model._locations[0, 1] = np.inf
+    with pytest.raises(ModelError, match="a center lies at infinity in some columns"):
+        check_state(model)
