@@ -109,7 +109,7 @@ def critical_fuzzifier(
         Which function; its own m is irrelevant.
     n_clusters : int
     lambda1 : float, optional
-        Leading eigenvalue of F.
+        Leading eigenvalue of F; a negative one counts as zero.
     R : array-like of shape (n_samples, n_samples), optional
         Dissimilarities to compute it from; give exactly one of the two.
 
@@ -126,7 +126,8 @@ def critical_fuzzifier(
     if (lambda1 is None) == (R is None):
         raise ValueError("give exactly one of lambda1 (the leading eigenvalue of F) and R (dissimilarities)")
     value = leading_eigenvalue(R) if R is not None else check_number(lambda1, "lambda1", minimum=-math.inf)
-    return Fuzzifier.resolve(fuzzifier).critical_m(check_n_clusters(n_clusters, n_clusters), value)
+    # F is positive semi-definite: what is below zero is rounding.
+    return Fuzzifier.resolve(fuzzifier).critical_m(check_n_clusters(n_clusters, n_clusters), max(value, 0.0))
 
 
 @dataclass(frozen=True)

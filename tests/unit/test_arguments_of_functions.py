@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from kfrc import FCM, FRC, indices, metrics
+from kfrc import FCM, FRC, MSFCM, indices, metrics
 from kfrc.bandwidth import select_bandwidths
 from kfrc.confidence import assess
 from kfrc.datasets import load_benchmark
@@ -251,3 +251,16 @@ def test_an_array_source_is_of_an_array():
             ArraySource(table)
     with pytest.raises(TypeError, match="names must be those of the columns"):
         ArraySource(X, names=3)
+
+
+@pytest.mark.parametrize("name", ["power", "exponential", "quadratic", "complementary_root"])
+def test_an_eigenvalue_below_zero_is_rounding(name):
+    assert critical_fuzzifier(name, 3, lambda1=-0.1) == critical_fuzzifier(name, 3, lambda1=0.0) >= 0.0
+
+
+@pytest.mark.parametrize("model", [FCM(2, random_state=0), MSFCM(2, random_state=0)])
+def test_rows_of_no_weight_do_not_score(model):
+    model.fit(X)
+    rows = np.vstack([X, [[1e300, -1e300]]])
+    assert_allclose(model.score(rows, sample_weight=[1.0, 1.0, 1.0, 1.0, 0.0]), model.score(X), rtol=1e-12)
+    assert model.score(rows) == -np.inf

@@ -147,6 +147,12 @@ def fitted_rows(values: FloatArray, sample_weight: Any = None, *, at_least: int 
     return merged if merged is not None else MergedRows(values, None, np.arange(len(values)), np.ones(len(values)))
 
 
+def is_beyond_numbers(distances: FloatArray, weights: FloatArray | None) -> bool:
+    """Whether a row that counts is infinitely far from all centers; those of empty clusters are no matter."""
+    beyond = np.isinf(distances).all(axis=1)
+    return bool((beyond if weights is None else beyond & (weights > 0)).any())
+
+
 def times(values: FloatArray, weights: FloatArray | None) -> FloatArray:
     """Values (n_rows, k), each row multiplied by how many rows it stands for; as they are if all stand for one."""
     return values if weights is None else values * weights[:, None]

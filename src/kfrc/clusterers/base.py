@@ -28,7 +28,7 @@ from kfrc.blocks import LazyLabels, LazyMemberships, PredictedMemberships
 from kfrc.clusterers._fit_tasks import FitTasks
 from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
-from kfrc.clusterers._rows import MergedRows, check_frequencies, times
+from kfrc.clusterers._rows import MergedRows, check_frequencies, is_beyond_numbers, times
 from kfrc.clusterers._sources import PredictChunk
 from kfrc.columns import library_of, raw_columns, refuse_repeated_titles, titles_of_times
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
@@ -194,7 +194,7 @@ class FuzzyClusterer(
             distances = or_infinite(self._center_distances(X))
         U = self._memberships_of(X, distances)
         weights = check_sample_weight(sample_weight, len(U))
-        if np.isinf(distances).all(axis=1).any():  # a row beyond the range of numbers; empty clusters are no matter
+        if is_beyond_numbers(distances, weights):
             return -np.inf
         costs = self.fuzzifier_.costs(np.where(np.isfinite(distances), distances, 0.0))
         values = times(self.fuzzifier_.value(U), weights)

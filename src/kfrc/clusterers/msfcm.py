@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kfrc import activity
 from kfrc._callbacks import with_callbacks
-from kfrc._numerics import where_squares_overflow
+from kfrc._numerics import or_infinite, where_squares_overflow
 from kfrc._threads import limiting_threads
 from kfrc._validation import check_flag, check_positive_int, check_sample_weight
 from kfrc.clusterers._input_space import CentersSolution, InputCenters, Limits, best_run, leading_eigenvalue_of
-from kfrc.clusterers._rows import fitted_rows, times
+from kfrc.clusterers._rows import fitted_rows, is_beyond_numbers, times
 from kfrc.clusterers.base import FuzzyClusterer
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import Start, Status, is_uniform, may_leave_uniformity
@@ -198,8 +198,12 @@ class MSFCM(FuzzyClusterer):
         """
         check_is_fitted(self)
         data = self._rows(X)
-        weights = times(self.fuzzifier_.value(self._memberships(data)), check_sample_weight(sample_weight, len(data)))
-        return -float(np.sum(weights * cdist(data, self.cluster_centers_, "sqeuclidean")))
+        weights = check_sample_weight(sample_weight, len(data))
+        distances = or_infinite(cdist(data, self.cluster_centers_, "sqeuclidean"))
+        if is_beyond_numbers(distances, weights):
+            return -np.inf
+        values = times(self.fuzzifier_.value(self._memberships(data)), weights)
+        return -float(np.sum(values * np.where(np.isfinite(distances), distances, 0.0)))
 
     def _memberships(self, X: FloatArray) -> FloatArray:
         distances = cdist(X, self._membership_centers, "sqeuclidean")
