@@ -187,3 +187,13 @@ def test_a_sparse_matrix_among_the_stages_of_a_fit_is_read_and_a_bomb_in_it_is_n
     inner["data.npy"] = npy_header((10**12,)) + bytes(8)
     with pytest.raises(ModelError, match="is damaged: an array"):
         load_object(packed({**parts, name: packed(inner)}))
+
+
+def test_a_model_that_says_it_needs_a_password_is_refused(tmp_path, model_bytes):
+    found = bytearray(model_bytes)
+    found[found.rfind(b"PK\x01\x02") + 8] |= 1
+    refused(tmp_path, bytes(found), "is protected with a password")
+
+
+def test_a_model_whose_description_is_no_object_is_refused(tmp_path, model_bytes):
+    refused(tmp_path, packed({**parts_of(model_bytes), SCHEMA: b"[1, 2]"}), "it describes no objects")

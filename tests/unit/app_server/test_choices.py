@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from kfrc_app.runs import FitProgress
-from kfrc_app.server.choices import Aside, Choices
+from kfrc_app.server.choices import Aside, Choices, from_wish
 from kfrc_app.server.plain import in_plain_words
 from kfrc_app.server.problems import PageError
 from kfrc_app.server.progress import STEPS, Steps
@@ -159,3 +159,10 @@ def test_looking_for_groups_is_told_also_where_scikit_learn_has_no_callbacks(tmp
     task = {"path": str(path), "name": "a.csv", "out": str(tmp_path / "out")}
     cluster({**task, "choices": {"clusters": 2, "refits": 0}}, lambda message: told.append(message["progress"]["step"]))
     assert list(dict.fromkeys(told)) == ["reading", "looking", "writing"]
+
+
+@pytest.mark.parametrize("text", ["c=ordinal:s<m<l", "c=date:mdy", "c=date:dmy", "c=nominal", "c=numeric"])
+def test_a_type_comes_back_from_the_page_as_it_was_sent(text):
+    wishes = parse_wishes([text])
+    sent = {"columns": {"c": from_wish(wishes["c"])}}
+    assert Choices.parse(sent).types == wishes

@@ -372,3 +372,11 @@ def test_a_request_that_takes_longer_than_its_beginning_may_is_answered(served, 
             time.sleep(0.06)
 
     assert client.post("/tables", content=slow()).status_code == 201
+
+
+def test_files_beyond_what_is_received_at_once_are_told_to_wait(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MAX_RECEIVING", 0)
+    with pytest.raises(PageError, match="Several files are being read already: wait a moment") as refused:
+        receive(Uploads(tmp_path), b"x")
+    assert refused.value.status == 429
+    assert list(tmp_path.iterdir()) == []
