@@ -105,3 +105,9 @@ def test_as_a_program(run_program, run, iris_csv):
     assert run_program("compare", iris_csv, "-c", 3, "--json").document["n_rows"] == 150
     assert run("compare", iris_csv, "-c", "x", code=2).out == ""
     assert run("compare", "nothing.csv", "-c", 3, code=1).out == ""
+
+
+def test_as_many_clusters_as_rows_are_too_many(run, tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("x,y\n1,2\n4,3\n9,7\n2.5,8\n")
+    assert "4 rows are too few for 4 clusters" in run("compare", path, "-c", 4, code=1).err

@@ -297,3 +297,11 @@ def test_terminal_summary_and_report_say_that_the_largest_number_tried_was_taken
     assert message in ended.err
     assert any(message in note for note in json.loads((out / SUMMARY).read_text(encoding="utf-8"))["notes"])
     assert message in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_distances_have_no_automatic_fuzzifier(run, tmp_path):
+    path = tmp_path / "R.csv"
+    path.write_text("0,1,2\n1,0,3\n2,3,0\n")
+    ended = run("fit", path, "--dissimilarity", "-c", 2, "--fuzzifier", "auto", "-o", tmp_path / "out", code=2)
+    assert "--fuzzifier auto needs a table" in ended.err
+    assert not (tmp_path / "out").exists()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import datetime
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
+from kfrc_app.cli.render import show_table
 from kfrc_app.facts.agreement import agreement
 from kfrc_app.facts.encoding import is_complete_numbers, standardized
 from kfrc_app.facts.levels import description, level_shares
 from kfrc_app.facts.profiles import UNREMARKABLE, cluster_profiles, weighted_medians
 from kfrc_app.facts.table import as_numbers, table_facts, typed_frame
-from kfrc_app.facts.text import DASH
+from kfrc_app.facts.text import DASH, percent
 from kfrc_app.facts.typical import typical_columns
 from kfrc_app.tables import Kind
 
@@ -174,3 +179,26 @@ def test_tables_of_every_library_get_the_same_types(library):
     assert [str(column.kind) for column in found.columns] == ["numeric", "nominal", "nominal", "date"]
     assert found.columns[1].levels == ("False", "True")
     assert [column.n_missing for column in found.columns] == [0, 0, 1, 1]
+
+
+def test_many_columns_with_gaps_are_shown_in_part_and_counted():
+    values = np.arange(60.0).reshape(5, 12)
+    values[0] = np.nan
+    screen = io.StringIO()
+    data = pd.DataFrame(values, columns=[f"c{k}" for k in range(12)])
+    show_table(Console(file=screen, width=100), table_facts(data, np.array([0.0, 1.0, 2.0, 2.5, 1.0])))
+    lines = [line.strip() for line in screen.getvalue().splitlines()]
+    assert [line.split()[0] for line in lines if line[1:2].isdigit()] == [f"c{k}" for k in range(10)]
+    assert "and 2 more columns with gaps" in lines
+    assert "5 rows stand for 6.5, 1 row for none" in lines
+
+
+def test_labels_of_rows_without_weight_have_no_agreement():
+    assert agreement(["a", "b", None], np.array([0, 1, 1]), 2, np.array([0.0, 0.0, 1.0])) is None
+
+
+def test_dates_of_python_are_dates_and_shares_that_are_none_a_dash():
+    found = typed_frame(pd.DataFrame({"day": [datetime.date(2020, 1, 1), None, datetime.date(2020, 3, 1)]}))
+    assert found["day"].dtype.kind == "M"
+    assert found["day"].dt.month.fillna(0).tolist() == [1, 0, 3]
+    assert percent(float("nan")) == DASH
