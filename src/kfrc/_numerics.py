@@ -32,6 +32,12 @@ SYMMETRY_TOL = 1e-8
 ROW_SUM_TOL = 1e-6
 """Given memberships must sum to one within this; they are then normalized exactly."""
 
+FARTHEST = 1e100
+"""In deviations: what is farther counts as lying here, where squares do not overflow; no kernel sees a difference."""
+
+_HUGE_SCALE = 1e300
+"""Columns with such deviations may hold values whose difference is beyond all numbers."""
+
 NOTICEABLE_ERROR = 1e-6
 """Relative error of distances above which an approximation that is meant to be exact is reported."""
 
@@ -76,6 +82,22 @@ class Interval:
         left = "[" if self.closed in ("both", "left") else "("
         right = "]" if self.closed in ("both", "right") else ")"
         return f"{left}{self.low:g}, {self.high:g}{right}"
+
+
+def in_deviations(X: FloatArray, mean: FloatArray | float, scale: FloatArray | float) -> FloatArray:
+    """How many deviations values are from the mean, no more than ``FARTHEST``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc._numerics import in_deviations
+    >>> in_deviations(np.array([-1.6e308, 1.6e308]), -0.8e308, 0.8e308)
+    array([-1.,  3.])
+    """
+    if np.max(scale) > _HUGE_SCALE:  # differences of quarters are numbers
+        X, mean, scale = 0.25 * X, 0.25 * mean, 0.25 * scale
+    with np.errstate(over="ignore"):  # infinitely far is clipped too
+        return np.asarray(np.clip((X - mean) / scale, -FARTHEST, FARTHEST), dtype=np.float64)
 
 
 def standardize(X: FloatArray) -> FloatArray:

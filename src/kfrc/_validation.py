@@ -20,6 +20,9 @@ _LARGEST_SPREAD = 1e140
 _LARGEST_VALUE = 1e300
 """Sums of values beyond this may overflow, wherever they lie."""
 
+_SMALLEST_SCALE = 2.0**-1020
+"""Values that differ by less have lost digits."""
+
 _LARGEST_OFFSET = 1e150
 """Squares of the rounding of means of values beyond this may overflow, if the values are all the same."""
 
@@ -364,6 +367,19 @@ def refuse_constant(varying: BoolArray, names: Sequence[str] | None, n_samples: 
             f"{len(dropped)} constant column(s) carry no information and are left out: {shown}",
             ConstantFeatureWarning,
             stacklevel=6,
+        )
+
+
+def refuse_unresolved(scale: FloatArray, names: Sequence[str] | None) -> None:
+    """Refuse columns whose standard deviation is too small or too large to divide by."""
+    odd = ~((scale >= _SMALLEST_SCALE) & np.isfinite(scale))
+    if odd.any():
+        j = int(odd.argmax())
+        name = f"column {j}" if names is None else f"column '{names[j]}'"
+        change = "multiply it by 1e+100" if scale[j] < 1 else "divide it by 1e+10"
+        raise ValueError(
+            f"{name} has a standard deviation of {scale[j]:.3g}: what is measured in it leaves the range of "
+            f"floating-point numbers. Please {change} first"
         )
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
-from kfrc._numerics import binary_exponent
+from kfrc._numerics import FARTHEST, binary_exponent
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
 FAR = 10.0
@@ -56,9 +56,6 @@ FEW = (3, 0.005)
 
 ISOLATED = 10.0
 """Times as far as all others: such values are no part of a tail, and the tail of the others is the column's own."""
-
-FARTHEST = 1e100
-"""In deviations: what is farther counts as lying here, where squares do not overflow; no kernel sees a difference."""
 
 
 @dataclass(frozen=True)
@@ -376,4 +373,5 @@ def mean_and_deviation(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Means and standard deviations of columns, each of shape (n_columns,), whatever the size of the values."""
     exponents = np.frexp(np.abs(X).max(axis=0))[1]
     scaled = np.ldexp(X, -exponents)
-    return np.ldexp(scaled.mean(axis=0), exponents), np.ldexp(scaled.std(axis=0, ddof=1), exponents)
+    with np.errstate(over="ignore"):  # the deviation of the largest numbers is infinite
+        return np.ldexp(scaled.mean(axis=0), exponents), np.ldexp(scaled.std(axis=0, ddof=1), exponents)

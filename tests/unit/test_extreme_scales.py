@@ -1,5 +1,6 @@
 """Values at the ends of floating-point numbers: a result, or a word about what to do; never a slip inside."""
 
+import re
 import warnings
 
 import numpy as np
@@ -208,6 +209,35 @@ def test_an_index_with_weights_beyond_any_number_of_rows_is_refused(index, X):
 
 def test_the_family_of_documented_warnings_is_the_public_one():
     assert kfrc.UniformCollapseWarning in DOCUMENTED
+
+
+@pytest.mark.parametrize("blank", [False, True])
+@pytest.mark.parametrize("settings", [{}, {"kernel": "path"}, {"standardize": False}])
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([5e-324, 0.0, 1e-323, 0.0], "of 4.94e-324: .* multiply it"),
+        ([1.79e308, -1.79e308] * 2, "of inf: .* divide it"),
+    ],
+)
+def test_columns_whose_deviation_is_no_ordinary_number_are_refused_by_name(values, words, settings, blank):
+    X = np.column_stack([values, [1.0, 2.0, 3.0, np.nan if blank else 4.0]])
+    found, why = outcome(KFRC(2, random_state=0, **settings), X)
+    if blank and settings.get("kernel") == "path":
+        assert found is None
+        return
+    assert found is None
+    assert re.search(f"column '?x?0'? has a standard deviation {words}", why)
+
+
+def test_values_whose_differences_are_beyond_all_numbers_lie_where_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    X[:20] += 6.0
+    X[0, 0], X[39, 0] = 8.5, -8.5
+    fit = KFRC(2, outliers="keep", **QUICK).fit(X * [2e307, 1.0])  # 3.4e308 apart
+    expected = KFRC(2, outliers="keep", **QUICK).fit(X)
+    assert_allclose(fit.memberships_, expected.memberships_, rtol=0, atol=1e-9)
 
 
 def test_widths_of_kernels_that_round_to_zero_in_the_units_of_the_table_are_not_used_in_them():

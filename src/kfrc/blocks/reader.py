@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from kfrc._numerics import FARTHEST
 from kfrc.blocks.partition import BLOCK_ROWS, Partition
 from kfrc.columns import Column, raw_values
-from kfrc.outliers import FARTHEST
 from kfrc.sources import Chunk, Source, SourceError
 from kfrc.typing import FloatArray
 

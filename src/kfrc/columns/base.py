@@ -15,9 +15,6 @@ from kfrc.typing import BoolArray, FloatArray
 BLANK = "(blank)"
 """Name of the level that blanks make where a blank carries meaning."""
 
-FARTHEST = 1e100
-"""In deviations: what is farther counts as lying here, where squares do not overflow; no kernel sees a difference."""
-
 
 @dataclass(frozen=True)
 class Column(Registered, ABC):
@@ -130,4 +127,5 @@ def weighted_deviation(values: FloatArray, weights: FloatArray | None) -> tuple[
     scaled = np.ldexp(x, -exponent)  # no square overflows
     mean = s @ scaled / total
     variance = s @ np.square(scaled - mean) / (total - 1.0)
-    return float(np.ldexp(mean, exponent)), float(np.ldexp(np.sqrt(variance), exponent))
+    with np.errstate(over="ignore"):  # the deviation of the largest numbers is infinite
+        return float(np.ldexp(mean, exponent)), float(np.ldexp(np.sqrt(variance), exponent))

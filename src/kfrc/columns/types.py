@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kfrc.columns.base import BLANK, FARTHEST, Column, is_blank, weighted_deviation
+from kfrc._numerics import in_deviations
+from kfrc.columns.base import BLANK, Column, is_blank, weighted_deviation
 from kfrc.typing import FloatArray
 
 MAX_LEVELS = 500
@@ -46,8 +47,7 @@ class Measured(Column):
 
     def standardize(self, codes: FloatArray) -> FloatArray:
         """Deviations from the mean, in standard deviations."""
-        with np.errstate(over="ignore"):  # infinitely far is clipped too
-            return np.clip((codes - self.mean) / self.scale, -FARTHEST, FARTHEST)
+        return in_deviations(codes, self.mean, self.scale)
 
     def squares(self, x: FloatArray, y: FloatArray, bandwidth: float = 1.0) -> FloatArray:
         """((x − y) / θ)²."""

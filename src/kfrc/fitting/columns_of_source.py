@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._validation import refuse_constant
+from kfrc._numerics import in_deviations
+from kfrc._validation import refuse_constant, refuse_unresolved
 from kfrc.blocks.histogram import Fenced, Histogram, fence
 from kfrc.blocks.levels import LevelCounts
 from kfrc.blocks.plans import ColumnPlan
@@ -21,7 +22,7 @@ from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.fitting.settings import Settings
 from kfrc.fitting.table import TableView
 from kfrc.fitting.units import share_one_scale
-from kfrc.outliers import FARTHEST, Fences, describe_far_columns
+from kfrc.outliers import Fences, describe_far_columns
 from kfrc.typing import FloatArray, IntArray
 
 
@@ -110,7 +111,7 @@ class SourceColumns:
             return TableView(
                 self.positions, len(self.names), nothing, self.scale, self.fences, self.scale, table, table
             )
-        standardized = np.clip((bulk - self.mean) / self.scale, -FARTHEST, FARTHEST)
+        standardized = in_deviations(bulk, self.mean, self.scale)
         searched, unit = (standardized, self.scale) if standardize else (bulk, np.ones_like(self.scale))
         return TableView(
             self.positions,
@@ -209,6 +210,7 @@ def columns_of_source(
     scaled = [_scaled(column, stat, f, coded=coded) for column, stat, f in zip(used, stats, fenced, strict=True)]
     mean = np.array([0.0 if f is None else f.mean for f in fenced])
     scale = np.array([column.scale for column in scaled])
+    refuse_unresolved(scale, [str(names[p]) for p in positions.tolist()])
     one_scale = plain and settings.needs_scale and _on_one_scale(stats)
     if one_scale:
         scale = np.full_like(scale, np.sqrt(np.mean(np.square(scale))))
@@ -217,7 +219,7 @@ def columns_of_source(
     for k, (column, stat) in enumerate(zip(scaled, stats, strict=True)):
         if isinstance(stat, Histogram):
             ends = np.clip([stat.low, stat.high], fences.low[k], fences.high[k])
-            ranges[k] = np.clip((ends - mean[k]) / scale[k], -FARTHEST, FARTHEST)
+            ranges[k] = in_deviations(ends, mean[k], scale[k])
         else:
             counts = _level_weights(column, stat, coded=coded)
             shares[k] = counts / counts.sum()

@@ -10,12 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from kfrc._validation import LARGEST_LEVEL, check_bandwidths, find_varying_columns, refuse_constant
+from kfrc._numerics import in_deviations
+from kfrc._validation import (
+    LARGEST_LEVEL,
+    check_bandwidths,
+    find_varying_columns,
+    refuse_constant,
+    refuse_unresolved,
+)
 from kfrc.columns import Column, Rows, Schema, Table, on_columns, values_of
 from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.fitting.units import have_one_scale
 from kfrc.outliers import (
-    FARTHEST,
     MANY_ROWS,
     Fences,
     describe_far_columns,
@@ -69,7 +75,7 @@ class KernelSpace:
         chosen = self.fences.clip(X[:, self.columns])
         if self.types is not None:
             return Table(_standardized(chosen, self.types), self.types)
-        return _in_deviations(chosen, self.mean, self.scale)
+        return in_deviations(chosen, self.mean, self.scale)
 
     def far_values(self) -> dict[str, Any] | None:
         """Columns that were cut, one array per fact; None if there are none."""
@@ -178,10 +184,11 @@ class TableView:
         mean, scale = mean_and_deviation(bulk if robust_scale else find_fences(bulk).clip(bulk))
         if clip and robust_scale and len(X) > MANY_ROWS:
             scale = np.maximum(scale, [least_unit(bulk[:, j], mean[j]) for j in range(bulk.shape[1])])
+        refuse_unresolved(scale, None if names is None else [str(names[j]) for j in columns.tolist()])
         one_scale = robust_scale and have_one_scale(varying)
         if one_scale:
             scale = np.full_like(scale, np.sqrt(np.mean(np.square(scale))))
-        standardized = _in_deviations(bulk, mean, scale)
+        standardized = in_deviations(bulk, mean, scale)
         searched, unit = (standardized, scale) if standardize else (bulk, np.ones_like(scale))
         return cls(columns, X.shape[1], mean, scale, fences, unit, searched, standardized, one_scale)
 
@@ -223,6 +230,7 @@ class TableView:
         bulk = fences.clip(given[:, places])
         types = tuple(column.scaled(bulk[:, j], weights) for j, column in enumerate(chosen))
         scale = np.array([column.scale for column in types])
+        refuse_unresolved(scale, [column.title for column in chosen])
         table = Table(_standardized(bulk, types), types, weights)
         warn_of_blank_rows(rows[~table.observed.any(axis=1)], stacklevel=6)
         nothing = np.zeros(len(types))
@@ -354,11 +362,6 @@ def _all_vary(values: FloatArray) -> bool:
         warnings.simplefilter("ignore", RuntimeWarning)  # a column without any known value
         spread = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
     return bool((spread > 0).all())
-
-
-def _in_deviations(X: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore"):  # infinitely far is clipped too
-        return np.clip((X - mean) / scale, -FARTHEST, FARTHEST)
 
 
 def _rounded(X: FloatArray, scale: FloatArray | float) -> FloatArray:
