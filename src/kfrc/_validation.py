@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import joblib
 import numpy as np
 
 from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
-from kfrc.exceptions import ConstantFeatureWarning, TrivialPartitionWarning
-from kfrc.typing import ArrayLike, BoolArray, FloatArray, IntArray
+from kfrc.exceptions import TrivialPartitionWarning
+from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 _LARGEST_SPREAD = 1e140
 """Squares of differences beyond this, or below its inverse, leave no room for sums of them."""
 
 _LARGEST_VALUE = 1e300
 """Sums of values beyond this may overflow, wherever they lie."""
-
-_SMALLEST_SCALE = 2.0**-1020
-"""Values that differ by less have lost digits."""
 
 _LARGEST_OFFSET = 1e150
 """Squares of the rounding of means of values beyond this may overflow, if the values are all the same."""
@@ -341,46 +337,6 @@ def _is_missing(label: Any) -> bool:
         return label is None or bool(label != label)
     except (TypeError, ValueError):  # a marker such as pandas.NA, whose comparisons have no truth value
         return True
-
-
-def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> IntArray:
-    """Indices of the columns that vary; the constant ones are named in a warning, all constant is an error."""
-    # Halves, because the difference of the largest numbers is none.
-    spread = 0.5 * X.max(axis=0) - 0.5 * X.min(axis=0)
-    # A column whose spread is rounding of its own size (0.1 summed in two orders) carries nothing either.
-    constant = spread <= 0.5e-14 * np.abs(X).max(axis=0)
-    refuse_constant(~constant, names, len(X))
-    return np.flatnonzero(~constant)
-
-
-def refuse_constant(varying: BoolArray, names: Sequence[str] | None, n_samples: int) -> None:
-    """Name the columns that do not vary in a warning; if none does it is an error."""
-    constant = ~varying
-    if constant.all():
-        raise ValueError(
-            f"all {len(constant)} column(s) of X are constant over its {n_samples} rows: there is nothing to cluster"
-        )
-    if constant.any():
-        dropped = [str(names[j]) if names is not None else f"column {j}" for j in np.flatnonzero(constant).tolist()]
-        shown = ", ".join(dropped[:10]) + (f" and {len(dropped) - 10} more" if len(dropped) > 10 else "")
-        warnings.warn(
-            f"{len(dropped)} constant column(s) carry no information and are left out: {shown}",
-            ConstantFeatureWarning,
-            stacklevel=6,
-        )
-
-
-def refuse_unresolved(scale: FloatArray, names: Sequence[str] | None) -> None:
-    """Refuse columns whose standard deviation is too small or too large to divide by."""
-    odd = ~((scale >= _SMALLEST_SCALE) & np.isfinite(scale))
-    if odd.any():
-        j = int(odd.argmax())
-        name = f"column {j}" if names is None else f"column '{names[j]}'"
-        change = "multiply it by 1e+100" if scale[j] < 1 else "divide it by 1e+10"
-        raise ValueError(
-            f"{name} has a standard deviation of {scale[j]:.3g}: what is measured in it leaves the range of "
-            f"floating-point numbers. Please {change} first"
-        )
 
 
 def _as_float(array: np.ndarray[Any, Any], name: str) -> FloatArray:

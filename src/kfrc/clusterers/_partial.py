@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import RESOLUTION, row_blocks
-from kfrc._validation import check_squares, find_varying_columns
+from kfrc._validation import check_squares
 from kfrc.clusterers._relations import blank_rows, with_some_value
 from kfrc.clusterers._rows import MergedRows
 from kfrc.columns import Numeric, Table
+from kfrc.columns.variation import find_varying_columns
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.gram import gram_family
 from kfrc.kernels.linear import Linear

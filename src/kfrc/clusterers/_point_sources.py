@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import as_generator
-from kfrc._validation import check_number, check_positive_int, check_squares, refuse_constant
+from kfrc._validation import check_number, check_positive_int, check_squares
 from kfrc.blocks import SAMPLE_ROWS, Engine, Reader
 from kfrc.blocks.descent import begin
 from kfrc.blocks.histogram import Histogram
@@ -21,6 +21,7 @@ from kfrc.clusterers._fcm_descent import solve_fcm
 from kfrc.clusterers._partial import PARTIAL, PartialRows
 from kfrc.clusterers._rows import fitted_rows
 from kfrc.clusterers._sources import note_source
+from kfrc.columns.variation import refuse_constant
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels.linear import Linear
 from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational

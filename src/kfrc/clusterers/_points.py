@@ -8,12 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from kfrc._numerics import squared_distances
-from kfrc._validation import find_varying_columns
 from kfrc.clusterers._input_space import centers_of
 from kfrc.clusterers._partial import PartialRows, partial_distances
 from kfrc.clusterers._relations import Relation, RelationCenters
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows
+from kfrc.columns.variation import find_varying_columns
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.relational import RelationalSolution
 from kfrc.typing import FloatArray

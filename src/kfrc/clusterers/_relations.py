@@ -14,11 +14,12 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import cosine_distances
 
 from kfrc._numerics import check_memory, clear_rounding
-from kfrc._validation import check_dissimilarities, check_squares, find_varying_columns
+from kfrc._validation import check_dissimilarities, check_squares
 from kfrc.clusterers._row_spaces import GowerSpace, MatrixSpace, PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies
 from kfrc.clusterers._tables import note_columns
 from kfrc.columns import Schema, library_of
+from kfrc.columns.variation import find_varying_columns
 from kfrc.dissimilarity import Dissimilarity, GowerScale
 from kfrc.exceptions import MissingRowWarning
 from kfrc.relational import RelationalSolution

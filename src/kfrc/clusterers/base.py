@@ -11,26 +11,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kfrc import activity
 from kfrc._callbacks import CallbackSupportMixin
 from kfrc._numerics import COLLAPSE_TOL, or_infinite, where_squares_overflow
 from kfrc._threads import count_rows, limiting_threads, threads_for
-from kfrc._validation import (
-    check_clusters_for_fit,
-    check_sample_weight,
-    check_squares,
-    check_unmasked,
-    find_varying_columns,
-)
+from kfrc._validation import check_clusters_for_fit, check_sample_weight, check_squares
 from kfrc.blocks import LazyLabels, LazyMemberships, PredictedMemberships
 from kfrc.clusterers._fit_tasks import FitTasks
+from kfrc.clusterers._numbers import numbers_of
 from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, is_beyond_numbers, times
 from kfrc.clusterers._sources import PredictChunk
-from kfrc.columns import library_of, raw_columns, refuse_repeated_titles, titles_of_times
+from kfrc.columns.variation import find_varying_columns
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
@@ -215,50 +210,7 @@ class FuzzyClusterer(
 
     def _numbers(self, X: Any, *, reset: bool, allow_nan: bool) -> FloatArray:
         """Rows as numbers: those of a fit, or new ones; blanks are NaN, if they are allowed."""
-        if as_source(X) is not None:
-            raise TypeError(
-                f"{type(self).__name__} needs all rows in memory here: KFRC, FCM, and FRC with metric='sqeuclidean' "
-                "take sources of rows that need not fit"
-            )
-        refuse_repeated_titles(X)
-        for title in titles_of_times(X):  # what number they are depends on the library: nanoseconds, days, ...
-            raise ValueError(self._describe_others(_holds_times(title)))
-        if allow_nan and isinstance(X, np.ma.MaskedArray):
-            X = np.ma.filled(X.astype(np.float64), np.nan)
-        try:
-            with where_squares_overflow():  # scikit-learn sums all values to see whether one is infinite
-                values: FloatArray = validate_data(
-                    self,
-                    check_unmasked(X, "X"),
-                    dtype=np.float64,
-                    order="C",  # what is summed along which axis must not depend on how a table is kept
-                    reset=reset,
-                    ensure_min_samples=2 if reset else 1,
-                    ensure_all_finite="allow-nan",
-                )
-        except (ValueError, TypeError) as error:
-            reason = _not_numbers(X, error)
-            if reason is None:
-                raise
-            raise ValueError(self._describe_others(reason)) from None
-        if not allow_nan and np.isnan(values).any():
-            raise ValueError(self._describe_missing(values))
-        return values
-
-    def _describe_others(self, reason: str) -> str:
-        return (
-            f"{reason}: {type(self).__name__} needs numbers here. KFRC takes tables of pandas, polars or Arrow with "
-            'text and dates (or arrays with column_types), FRC, RFCM, NERFCM and FANNY do so with metric="gower"'
-        )
-
-    def _describe_missing(self, values: FloatArray) -> str:
-        row, column = np.argwhere(np.isnan(values))[0]
-        name = getattr(self, "feature_names_in_", range(values.shape[1]))[column]
-        return (
-            f"X contains NaN in {int(np.isnan(values).sum())} place(s), the first at row {row}, column {name}: "
-            f"{type(self).__name__} needs complete rows here. KFRC, FCM, and FRC with metric='sqeuclidean' use what is "
-            "known of incomplete ones (missing='partial'); or drop or impute missing values first"
-        )
+        return numbers_of(self, X, reset=reset, allow_nan=allow_nan)
 
     def _check_clusters(self, n_samples: int, sample_weight: Any = None) -> int:
         """The number of clusters as an ``int``, checked against the rows that have weight; called from ``fit``."""
@@ -384,20 +336,6 @@ class FuzzyClusterer(
                 NonEuclideanWarning,
                 stacklevel=stacklevel,
             )
-
-
-def _not_numbers(X: Any, error: Exception) -> str | None:
-    """Why values could not be made numbers, None if an error says something else."""
-    if "could not convert string to float" in str(error):
-        return str(error)
-    if isinstance(error, TypeError) and "argument must be" in str(error) and library_of(X) is not None:
-        times = (column.title for column in raw_columns(X) if column.kind == "date" or column.converted)
-        return next(map(_holds_times, times), str(error))
-    return None
-
-
-def _holds_times(title: Any) -> str:
-    return f"column {title!r} holds dates, times or durations"
 
 
 def _collapse_message(t: Fuzzifier, n_clusters: int, leading_eigenvalue: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
-from kfrc._validation import check_positive_int, check_squares, find_varying_columns
+from kfrc._validation import check_positive_int, check_squares
 from kfrc.blocks import SAMPLE_ROWS, StoredMemberships, engine_for
 from kfrc.clusterers._fcm_descent import distances_to_centers, solve_fcm
 from kfrc.clusterers._input_space import leading_eigenvalue_of
@@ -19,6 +19,7 @@ from kfrc.clusterers._relations import blank_rows, leave_out_blank_rows, warn_of
 from kfrc.clusterers._rows import MergedRows, fitted_rows
 from kfrc.clusterers._sources import refuse_weights, table_of_source
 from kfrc.clusterers.base import FuzzyClusterer
+from kfrc.columns.variation import find_varying_columns
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
 from kfrc.sources import ArraySource, as_source

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import in_deviations
-from kfrc._validation import refuse_constant, refuse_unresolved
 from kfrc.blocks.histogram import Fenced, Histogram, fence
 from kfrc.blocks.levels import LevelCounts
 from kfrc.blocks.plans import ColumnPlan
 from kfrc.blocks.reader import Standardizing
 from kfrc.blocks.survey import Sample, Survey
 from kfrc.columns import Column, Cyclic, Levels, Schema, Table, learn_column, warn_of_left_out
+from kfrc.columns.variation import refuse_constant, refuse_unresolved
 from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.fitting.settings import Settings
 from kfrc.fitting.table import TableView

@@ -11,14 +11,9 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import in_deviations
-from kfrc._validation import (
-    LARGEST_LEVEL,
-    check_bandwidths,
-    find_varying_columns,
-    refuse_constant,
-    refuse_unresolved,
-)
+from kfrc._validation import LARGEST_LEVEL, check_bandwidths
 from kfrc.columns import Column, Rows, Schema, Table, on_columns, values_of
+from kfrc.columns.variation import find_varying_columns, refuse_constant, refuse_unresolved
 from kfrc.exceptions import MissingRowWarning, OutlierWarning
 from kfrc.fitting.units import have_one_scale
 from kfrc.outliers import (
