@@ -17,6 +17,7 @@ import pyarrow as pa
 from kfrc_app.tables.columns import DataError, counted, quoted, shortened
 from kfrc_app.tables.dates import NotDates, read_dates
 from kfrc_app.tables.dressing import may_be_dressed, undress
+from kfrc_app.tables.levels import number_name
 from kfrc_app.tables.numbers import MISSING, looks_like_number
 
 Row = Sequence[Any]
@@ -293,7 +294,9 @@ def _is_apart(rows: Sequence[Row], k: int) -> bool:
 
 def told(rows: Sequence[Row]) -> str:
     """Lines for a note: what stands in the first ones."""
-    cells = [shortened(" ".join(str(cell).split())) for row in rows for cell in row if not is_blank(cell)]
+    found = (cell for row in rows for cell in row if not is_blank(cell))
+    texts = (number_name(cell) if isinstance(cell, float) else str(cell) for cell in found)
+    cells = [shortened(" ".join(text.split())) for text in texts]
     return quoted(cells, _SHOWN)
 
 

@@ -9,7 +9,7 @@ from test_reading_many_files import generated_files
 
 from kfrc_app.tables import DataError, Marks, Missing, OpenQuestionError, read_table
 from kfrc_app.tables.dialect import find_dialect
-from kfrc_app.tables.layout import count_remarks, find_header, refuse_first_table, refuse_second_table
+from kfrc_app.tables.layout import count_remarks, find_header, refuse_first_table, refuse_second_table, told_above
 from kfrc_app.tables.margins import trim
 from kfrc_app.tables.totals import LONGEST, find_totals
 
@@ -166,3 +166,7 @@ def test_names_behind_a_hash_are_names_and_other_lines_comments():
 
 def test_a_byte_that_windows_has_no_letter_for_is_read_as_latin_1():
     assert find_dialect(b"a\x81\xe9,b\n1.5,2\n3,4.5\n", Marks()).text.startswith("a\x81é,b\n")
+
+
+def test_whole_numbers_of_a_sheet_are_told_as_they_are_written_there():
+    assert told_above([["Survey", 2023.0], [0.5, None]]) == "left out 2 lines above the table: 'Survey', '2023', '0.5'"
