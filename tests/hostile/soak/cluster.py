@@ -42,6 +42,14 @@ _LOCKS = ("global.lock", "purge.lock")
 """Empty files of Dask's own, by which its processes agree on who clears up: one of each, however long they run."""
 
 
+_SHORT_LOGS = {
+    "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10",
+    "DASK_DISTRIBUTED__SCHEDULER__EVENTS_CLEANUP_DELAY": "10s",
+}
+"""For half an hour a scheduler does nothing but fill what Dask keeps for its developers: the last thousand messages to
+every worker, with the centers in them, and the events of the last hour. It is bounded, and no leak."""
+
+
 class Cluster(Machines):
     """A scheduler and two workers that are started again by their nannies when they die."""
 
@@ -50,7 +58,7 @@ class Cluster(Machines):
         self.temporary = folder / "cluster-tmp"
         for each in (self.scratch, self.temporary):
             each.mkdir()
-        super().__init__(folder, Path(__file__).parents[2], TMPDIR=str(self.temporary))
+        super().__init__(folder, Path(__file__).parents[2], TMPDIR=str(self.temporary), **_SHORT_LOGS)
         self.address, self.scheduler, _ = self.cluster(0)
         self.nannies = [self._nanny() for _ in range(2)]
 
