@@ -47,7 +47,7 @@ _SHORT_LOGS = {
     "DASK_DISTRIBUTED__SCHEDULER__EVENTS_CLEANUP_DELAY": "10s",
 }
 """For half an hour a scheduler does nothing but fill what Dask keeps for its developers: the last thousand messages to
-every worker, with the centers in them, and the events of the last hour. That is bounded, and no leak: what grows beyond it is looked for."""
+every worker, with the centers in them, and the events of the last hour. What grows beyond that is looked for."""
 
 
 class Cluster(Machines):
