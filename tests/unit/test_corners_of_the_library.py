@@ -38,7 +38,6 @@ from kfrc.outliers import describe_lone_values
 from kfrc.relational import Status
 from kfrc.selection.relations import count_relation
 from kfrc.sources import ArraySource, ArrowSource, SourceError, table_of_rows
-from kfrc.sources.base import fingerprint_of
 from kfrc.sources.compact import Compact
 from kfrc.sources.footers import Footer
 from kfrc.sources.text import _parsed
@@ -428,11 +427,6 @@ def test_what_the_system_says_of_a_text_file_is_said_as_it_is():
         raise PermissionError(13, "Permission denied")
     with pytest.raises(SourceError, match=r"f\.csv cannot be read as a table of text: odd"), _parsed("f.csv"):
         raise OSError("odd\nlines")
-
-
-def test_a_file_that_is_gone_has_no_fingerprint(tmp_path):
-    with pytest.raises(SourceError, match="gone cannot be read: No such file"):
-        fingerprint_of([str(tmp_path / "gone")])
 
 
 def test_a_part_of_a_file_in_memory_without_rows_has_the_shape_and_no_rows(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from kfrc.sources.base import Chunk, Source, check_row_weights
+from kfrc.sources.unchanged import FileState
 from kfrc.typing import ArrayLike, FloatArray
 
 
@@ -52,6 +54,10 @@ class ArraySource(Source):
             raise ValueError(f"X has {len(X)} row(s), but weights have the shape {self.weights.shape}")
         self.weight_name = None if weights is None else "weights"
         self._first = 0
+        self._state: FileState | None = None
+        if _is_mapped(X):
+            X.flush()
+            self._state = FileState.of(str(X.filename)) if os.path.exists(str(X.filename)) else None
 
     @property
     def in_memory(self) -> bool:  # noqa: D102
@@ -62,7 +68,14 @@ class ArraySource(Source):
         part = self.X[rows]
         if np.ma.isMaskedArray(part):
             part = np.ma.filled(part.astype(np.float64), np.nan)
+        self._refuse_change()
         yield Chunk([part[:, j] for j in range(part.shape[1])], None if self.weights is None else self.weights[rows])
+        self._refuse_change()  # rows of a file are read when they are looked at
+
+    def _refuse_change(self) -> None:
+        """Stop if the file that is mapped has changed; one that took its place or its name is another."""
+        if self._state is not None and self._state.is_there():
+            self._state.refuse_change()
 
     def pieces(self, start: int, stop: int) -> tuple[Any, ...] | None:  # noqa: D102
         if not self.in_memory:
@@ -86,7 +99,8 @@ class ArraySource(Source):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if isinstance(state["X"], _Mapped):
-            state = {**state, "X": state["X"].open()}
+            file = state["_state"]
+            state = {**state, "X": state["X"].open(), "_state": None if file is None else file.seen_again()}
         self.__dict__.update(state)
 
 

@@ -19,13 +19,13 @@ from kfrc.sources.base import (
     SourceError,
     check_row_weights,
     chosen_names,
-    fingerprint_of,
     natural_order,
     require_arrow,
 )
 from kfrc.sources.footers import DAMAGED, Footer, first_line, opened, reading, shared_types
 from kfrc.sources.pages import unpacked_chunks
 from kfrc.sources.spelled import coded_texts, spelled_bytes
+from kfrc.sources.unchanged import FileState, fingerprint_of, states_of
 
 _BATCH_ROWS = 1 << 16
 """Rows that are decoded at a time."""
@@ -75,12 +75,13 @@ class ParquetSource(Source):
         require_arrow()
         self.files = tuple(parquet_files(path))
         self.weight_name = weights
+        states = dict(zip(self.files, states_of(self.files), strict=True))
         footers = [Footer.read(file) for file in self.files]
         for footer in footers[1:]:
             footer.refuse_other_names(footers[0])
         footers = [footer for footer in footers if footer.n_rows] or footers[:1]
         self.files = tuple(footer.path for footer in footers)
-        self._footers = tuple(footers)
+        self._footers, self._states = tuple(footers), tuple(states[footer.path] for footer in footers)
         self._types = shared_types(footers)
         self.names = tuple(chosen_names(footers[0].names, columns, weights, self.described))
         self.all_names = footers[0].names
@@ -89,8 +90,8 @@ class ParquetSource(Source):
             raise SourceError(f"{self.described} has no rows")
 
     def fingerprint(self) -> list[list[Any]]:
-        """What changes if a file does: name, size and time of the last change of every file."""
-        return fingerprint_of([footer.path for footer in self._footers])
+        """What changes if a file does: name, size and digest of every file."""
+        return fingerprint_of(self._states)
 
     @property
     def index_names(self) -> list[str]:
@@ -116,12 +117,12 @@ class ParquetSource(Source):
 
     def _batches(self, start: int, stop: int, names: list[str]) -> Iterator[tuple[Footer, Any]]:
         begin = 0
-        for footer in self._footers:
+        for footer, state in zip(self._footers, self._states, strict=True):
             ends = begin + np.cumsum(footer.group_rows)
             if begin < stop and ends[-1] > start:
                 starts = ends - footer.group_rows
                 wanted = np.flatnonzero((starts < stop) & (ends > start))
-                batches = _decoded(footer, wanted.tolist(), names, self._types)
+                batches = _decoded(footer, state, wanted.tolist(), names, self._types)
                 missing = min(stop, int(ends[-1])) - max(start, begin)
                 for batch in _cut(batches, int(starts[wanted[0]]), start, stop):
                     missing -= len(batch)
@@ -147,6 +148,7 @@ class ArrowSource(Source):
         self.weight_name = weights
         with _readable():
             self._fragments = list(dataset.get_fragments())
+            self._states = _states_of_local(self._fragments)
             self._counts = [fragment.count_rows() for fragment in self._fragments]
         self.n_rows = sum(self._counts)
         if self.n_rows == 0:
@@ -173,17 +175,34 @@ class ArrowSource(Source):
 
     def _batches(self, start: int, stop: int, names: list[str]) -> Iterator[Any]:
         begin = 0
-        for fragment, count in zip(self._fragments, self._counts, strict=True):
+        for fragment, state, count in zip(self._fragments, self._states, self._counts, strict=True):
             if begin < stop and begin + count > start:
-                yield from _cut(self._read(fragment, names), begin, start, stop)
+                yield from _cut(self._read(fragment, state, names), begin, start, stop)
             begin += count
 
-    def _read(self, fragment: Any, names: list[str]) -> Iterator[Any]:
-        with _readable():
-            scanner = fragment.scanner(
-                schema=self.dataset.schema, columns=names, batch_size=_BATCH_ROWS, use_threads=False
-            )
-            yield from scanner.to_batches()
+    def _read(self, fragment: Any, state: FileState | None, names: list[str]) -> Iterator[Any]:
+        refuse_change = state.refuse_change if state is not None else lambda: None
+        refuse_change()
+        try:
+            with _readable():
+                scanner = fragment.scanner(
+                    schema=self.dataset.schema, columns=names, batch_size=_BATCH_ROWS, use_threads=False
+                )
+                for batch in scanner.to_batches():
+                    refuse_change()
+                    yield batch
+        except SourceError:
+            refuse_change()
+            raise
+
+
+def _states_of_local(fragments: list[Any]) -> list[FileState | None]:
+    """States of the files of fragments; None for those that are in memory or on other machines."""
+    import pyarrow.fs as fs
+
+    local = {f.path for f in fragments if isinstance(getattr(f, "filesystem", None), fs.LocalFileSystem) and f.path}
+    states = {state.path: state for state in states_of(sorted(local))}
+    return [states.get(getattr(fragment, "path", "")) for fragment in fragments]
 
 
 @contextmanager
@@ -243,13 +262,13 @@ def parquet_files(path: Any) -> list[str]:
     return found
 
 
-def _decoded(footer: Footer, groups: list[int], names: list[str], types: Mapping[str, Any]) -> Iterator[Any]:
-    """Batches of some row groups."""
+def _decoded(
+    footer: Footer, state: FileState, groups: list[int], names: list[str], types: Mapping[str, Any]
+) -> Iterator[Any]:
+    """Batches of some row groups, each of the file as it was counted."""
     import pyarrow as pa
 
-    with opened(footer.path) as file:
-        if not footer.is_of(file):
-            raise SourceError(f"{footer.path} has changed since its rows were counted: begin again")
+    state.refuse_change()
     limit = piece_limit()
     try:
         coded = coded_texts(footer.parts(), footer.schema, groups, names)
@@ -261,10 +280,12 @@ def _decoded(footer: Footer, groups: list[int], names: list[str], types: Mapping
                     if not pa.types.is_primitive(column.type):
                         column.validate(full=True)  # text and levels refer to bytes that a damaged file may lack
                 _refuse_long_texts(footer, batch, limit)
+                state.refuse_change()
                 yield _cast(batch, {name: footer.schema.field(name).type for name in coded} | dict(types))
     except SourceError:
         raise
     except DAMAGED as error:
+        state.refuse_change()
         where = f"row groups {groups[0]} to {groups[-1]}" if len(groups) > 1 else f"row group {groups[0]}"
         raise SourceError(f"{footer.path}: {where} cannot be read, the file is damaged: {first_line(error)}") from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -162,24 +161,6 @@ def check_row_weights(values: Any, described: str) -> FloatArray:
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise SourceError(f"{described}: weights must not be missing, infinite or negative")
     return weights
-
-
-def fingerprint_of(files: Sequence[str]) -> list[list[Any]]:
-    """Name, size and time of the last change of every file.
-
-    Raises
-    ------
-    SourceError
-        If one is gone.
-    """
-    found: list[list[Any]] = []
-    for file in files:
-        try:
-            known = os.stat(file)
-        except OSError as error:
-            raise SourceError(f"{file} cannot be read: {error.strerror or error}") from None
-        found.append([file, known.st_size, known.st_mtime_ns])
-    return found
 
 
 def require_arrow() -> None:

@@ -61,16 +61,6 @@ class Footer:
             except DAMAGED as error:
                 raise SourceError(f"{path} is no Parquet file, or is damaged: {first_line(error)}") from error
 
-    def is_of(self, file: Any) -> bool:
-        """Whether an opened file still ends like this."""
-        metadata = file.metadata
-        return (
-            os.path.getsize(self.path) == self.size
-            and metadata.num_row_groups == len(self.group_rows)
-            and metadata.num_rows == self.n_rows
-            and file.schema_arrow.equals(self.schema)
-        )
-
     def parts(self) -> FileParts:
         """The parts of the file, which are found when first asked for.
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from kfrc.sources.arrow import ParquetSource, expanded
-from kfrc.sources.base import Chunk, Source, SourceError, fingerprint_of, require_arrow
+from kfrc.sources.base import Chunk, Source, SourceError, require_arrow
 from kfrc.sources.footers import Footer, first_line, kind_of
+from kfrc.sources.unchanged import fingerprint_of, states_of
 
 _TEXT_BLOCK = 1 << 24
 """Bytes of a text file that are parsed at a time; the types of its columns are those of the first so many."""
@@ -47,9 +48,10 @@ class CSVSource(Source):
         folder: Any = None,
     ) -> None:
         require_arrow()
-        files = self._files = expanded(path)
+        files = expanded(path)
         if not files:
             raise SourceError(f"there is no file {path}")
+        self.files, self._states = tuple(files), states_of(files)
         self._described = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more file(s)"
         schema = next((found for file in files if (found := _types_of(file, separator)) is not None), None)
         if schema is None:
@@ -60,6 +62,8 @@ class CSVSource(Source):
             originals = {os.path.join(place.name, f"{k:06d}.parquet"): file for k, file in enumerate(files)}
             for target, file in originals.items():
                 _spool(file, target, separator, schema)
+            for state in self._states:
+                state.refuse_change()
             self._rows = _Copies(originals, self._described, columns, weights)
         except BaseException:
             place.remove()
@@ -90,8 +94,8 @@ class CSVSource(Source):
         return other
 
     def fingerprint(self) -> list[list[Any]]:
-        """What changes if a file does: name, size and time of the last change of every file."""
-        return fingerprint_of(self._files)
+        """What changes if a file does: name, size and digest of every file."""
+        return fingerprint_of(self._states)
 
     def __getstate__(self) -> dict[str, Any]:
         # Only the process that parsed the files removes the copy.

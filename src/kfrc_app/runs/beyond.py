@@ -228,7 +228,7 @@ def _about(model: KFRC, table: TableBeyond) -> dict[str, Any]:
         sizes = np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_)
     return {
         "n_rows": table.source.n_rows,
-        "files": [entry[0] for entry in table.source.fingerprint()],
+        "files": list(table.source.files),
         "cluster_sizes": [float(size) for size in sizes],
         "passes": int(model.n_iter_),
         "memberships": MEMBERSHIPS,
