@@ -1,4 +1,4 @@
-# Two commands matter: `make demo` and `make test`. Both set up what they need.
+# Two commands matter: `make demo` and `make test`. Both set up what they need. `make check` is everything.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := -m pytest -n 2 --dist worksteal -q
 
-.PHONY: setup app demo test long hostile soak quick lint types layers docs coverage lowest newest dist release-check audit bench study mutation clean
+.PHONY: setup app demo test rest check long hostile soak quick lint types layers docs coverage lowest newest dist release-check audit bench study mutation clean
 
 setup: $(VENV)/.installed
 
@@ -22,16 +22,24 @@ app: setup
 demo: setup
 	$(BIN)/kfrc demo --force
 
-# What needs one core each runs on two, before the tests, which read the built site.
+# The tests that show that the program works, in less than five minutes. One word decides: a test marked `slow` is in `rest`.
 test: setup
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m 'not slow and not long and not release'
+
+# Everything else that a change must pass. What needs one core each runs on two, before tests that read the built site.
+rest: setup
 	$(MAKE) --jobs 2 lint types layers docs
-	$(ONE_THREAD) $(BIN)/python $(PYTEST)
+	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m 'slow and not long and not release'
+
+check:
+	$(MAKE) test
+	$(MAKE) rest
 
 # What takes half a minute each and shows again, with more processes or seeds, what quicker tests show.
 long: setup
 	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m long
 
-# Every hostile try, and the table of tries and failures; `make test` makes a small share of them.
+# Every hostile try, and the table of tries and failures; `make check` makes a small share of them.
 hostile: setup
 	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m hostile
 
@@ -39,7 +47,7 @@ hostile: setup
 soak: setup
 	$(ONE_THREAD) $(BIN)/python tests/hostile/soak/run.py
 
-# Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make test`.
+# Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make check`.
 QUICK := tests/contract/test_public_api.py tests/contract/test_registry.py tests/laws tests/golden/test_golden_spectrum.py
 quick: lint layers
 	$(ONE_THREAD) $(BIN)/python $(PYTEST) --hypothesis-profile quick -m "not slow and not release and not long" $(QUICK)

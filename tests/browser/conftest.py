@@ -1,8 +1,13 @@
-"""A headless Chromium, or a skip that says what is missing."""
+"""A headless Chromium, or a skip that says what is missing; the page of `kfrc app` in it, and a table to give it."""
 
 import shutil
 
+import numpy as np
+import pandas as pd
 import pytest
+
+from browser.page import Page
+from kfrc_app.server.serve import serving
 
 FLAGS = [
     "--headless=new",
@@ -49,3 +54,38 @@ def start_browser(tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser(start_browser):
     return start_browser()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tables")
+
+
+@pytest.fixture(scope="session")
+def table(folder):
+    """A small table with all kinds of columns, as a CSV file."""
+    rng = np.random.default_rng(0)
+    group = np.arange(30) % 2
+    frame = pd.DataFrame(
+        {
+            "person": [f"P{k}" for k in range(30)],
+            "height": (170 + 15 * group + rng.normal(size=30)).round(1),
+            "answer": np.array(["low", "medium", "high"])[np.clip(2 * group + rng.integers(-1, 1, 30), 0, 2)],
+            "color": np.array(["red", "blue"])[group],
+            "remark": [f"said {rng.integers(1e9)}" for _ in range(30)],
+        }
+    )
+    path = folder / "people.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory):
+    with serving(parent=tmp_path_factory.mktemp("app")) as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser, address):
+    return Page(browser, address.text).open()

@@ -1,29 +1,26 @@
-"""The page of `kfrc app` in a real browser: every step by mouse and keyboard, quiet, offline, kind to mistakes."""
+"""The page of `kfrc app` in a real browser: every step by mouse and keyboard, quiet, offline, kind to mistakes.
+
+The way from a table to its groups is in test_walk.py."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
 import re
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from browser.page import Page
+from kfrc_app.server import security
 from kfrc_app.server.door import leading_to
-from kfrc_app.server.serve import serving
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PATIENCE = 90  # seconds, on a busy machine
 HOSTILE = [
     "<img src=x onerror=window.hacked=1>",
     '"><script>window.hacked = 1</script>',
@@ -33,33 +30,7 @@ HOSTILE = [
     "very long " + "long" * 60,
     "x=drop,when",
 ]
-STILL = {"name": "prefers-reduced-motion", "value": "reduce"}  # nothing is clicked while it moves
 HOSTILE_SHEET = "<img src=x onerror=hacked()>"  # as long as names of sheets may be
-QUICK = {"refits": "0", "how-many": "number"}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("tables")
-
-
-@pytest.fixture(scope="module")
-def table(folder):
-    """A small table with all kinds of columns, as a CSV file."""
-    rng = np.random.default_rng(0)
-    group = np.arange(30) % 2
-    frame = pd.DataFrame(
-        {
-            "person": [f"P{k}" for k in range(30)],
-            "height": (170 + 15 * group + rng.normal(size=30)).round(1),
-            "answer": np.array(["low", "medium", "high"])[np.clip(2 * group + rng.integers(-1, 1, 30), 0, 2)],
-            "color": np.array(["red", "blue"])[group],
-            "remark": [f"said {rng.integers(1e9)}" for _ in range(30)],
-        }
-    )
-    path = folder / "people.csv"
-    frame.to_csv(path, index=False)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -72,209 +43,13 @@ def long_table(folder):
     return path
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    with serving(parent=tmp_path_factory.mktemp("app")) as found:
-        yield found
-
-
-class Page:
-    """What a person does with the page."""
-
-    def __init__(self, browser, address):
-        self.browser, self.address = browser, address
-
-    def open(self):
-        self.browser.get_log("browser")
-        self.browser.get_log("performance")
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [STILL]})
-        self.browser.get(self.address)
-        self.until(lambda: "token" not in self.browser.current_url)
-        self.browser.execute_script("sessionStorage.clear()")
-        self.browser.refresh()
-        return self
-
-    def __getitem__(self, name):
-        return self.browser.find_element("id", name)
-
-    def text(self, name):
-        return self[name].text
-
-    def until(self, condition, seconds=PATIENCE):
-        from selenium.common.exceptions import StaleElementReferenceException
-        from selenium.webdriver.support.ui import WebDriverWait
-
-        waiting = WebDriverWait(self.browser, seconds, ignored_exceptions=[StaleElementReferenceException])
-        return waiting.until(lambda _: condition())
-
-    def until_shown(self, name):
-        self.until(lambda: self[name].is_displayed())
-
-    def click(self, name):
-        element = self[name]
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
-        element.click()
-
-    def give(self, path):
-        self["chosen"].send_keys(str(path))
-
-    def give_and_wait(self, path):
-        self.give(path)
-        self.until_shown("columns-body")
-
-    def choose(self, place, use):
-        """Say what a column is, and wait until that is understood."""
-        from selenium.webdriver.support.ui import Select
-
-        Select(self[f"use-{place}"]).select_by_value(use)
-        self.settle()
-
-    def settle(self):
-        self.until(
-            lambda: self.browser.execute_script("return document.getElementById('columns-status').textContent") == ""
-        )
-
-    def use(self, place):
-        return self[f"use-{place}"].get_attribute("value")
-
-    def quick(self, n_groups=2):
-        """Ask for a number of groups, without checking them."""
-        for name, value in QUICK.items():
-            script = f'document.querySelector(\'input[name="{name}"][value="{value}"]\').click()'
-            self.browser.execute_script(script)
-        self.browser.execute_script("document.getElementById('n-groups').value = arguments[0]", str(n_groups))
-
-    def read_report(self, found):
-        """What a function finds in the report."""
-        self.browser.switch_to.frame(self["report"])
-        try:
-            return self.until(lambda: found(self.browser))
-        finally:
-            self.browser.switch_to.default_content()
-
-    @property
-    def complaints(self):
-        return [entry["message"] for entry in self.browser.get_log("browser")]
-
-    @property
-    def hosts(self):
-        """Where requests went."""
-        messages = [json.loads(entry["message"])["message"] for entry in self.browser.get_log("performance")]
-        sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-        return {
-            urlsplit(url).netloc
-            for url in sent
-            if urlsplit(url).scheme not in ("data", "blob", "about", "chrome", "file")
-        }
-
-    @contextmanager
-    def on_a_phone(self):
-        """For the time of a block."""
-        size = {"width": 375, "height": 740, "deviceScaleFactor": 1, "mobile": False}
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        yield
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": 1200, "height": 900})
-
-    def in_scheme(self, scheme, script):
-        """What a script finds in light or in dark."""
-        features = [{"name": "prefers-color-scheme", "value": scheme}, STILL]
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        return self.browser.execute_script(script)
-
-    @property
-    def too_small(self):
-        """What a finger cannot press."""
-        return self.browser.execute_script(
-            "return [...document.querySelectorAll('button, .button, select, input:not([type=radio]):not([type=file])')]"
-            ".filter((e) => e.offsetParent && e.offsetHeight < 32).map((e) => e.outerHTML)"
-        )
-
-    @property
-    def overflow(self):
-        """How far the page is wider than its window."""
-        return self.browser.execute_script("return document.documentElement.scrollWidth - window.innerWidth")
-
-    def fetched(self, path):
-        """A file as the page can download it."""
-        script = (
-            "const [path, done] = arguments; fetch(path).then((r) => r.arrayBuffer())"
-            ".then((b) => done(Array.from(new Uint8Array(b))))"
-        )
-        return bytes(self.browser.execute_async_script(script, path))
-
-
-@pytest.fixture
-def page(browser, address):
-    return Page(browser, address.text).open()
-
-
-def test_a_table_is_given_understood_changed_clustered_and_downloaded(page, address, table, folder, browser):
-    browser.delete_all_cookies()
-    with leading_to(address.text, folder) as path:  # as a browser is started
+def test_nothing_on_the_way_in_is_refused_however_long_a_browser_stays_there(browser, address, folder, monkeypatch):
+    monkeypatch.setattr(security, "_ENTRY", security._ENTRY.replace('content="0;', 'content="1;'))
+    page = Page(browser, address.text).come_anew()
+    with leading_to(address.text, folder) as path:
         browser.get(path.as_uri())
         page.until(lambda: browser.title.startswith("Find groups"))
-    assert "token" not in browser.current_url
-    assert browser.execute_script("return document.cookie") == ""
-    browser.refresh()
-    page.give_and_wait(table)
-    assert page.text("kept-name") == "people.csv"
-    assert page.text("kept-size") == "30 rows, 5 columns"
-    assert [page.use(k) for k in range(5)] == ["names", "numeric", "ordinal", "nominal", "drop"]
-    assert "remarks" in page["why-4"].text
-
-    known = page["column-rows"].find_element("css selector", "details.order summary")
-    assert known.text == "From “low” to “high”"
-    known.click()
-    order = page["column-rows"].find_elements("css selector", ".order li span")
-    assert [item.text for item in order] == ["low", "medium", "high"]
-    page.click("up-2-2")
-    page.settle()
-    assert [item.text for item in page["column-rows"].find_elements("css selector", ".order li span")][1] == "high"
-    page.choose(2, "nominal")
-    assert not page["column-rows"].find_elements("css selector", ".order")
-    page.choose(2, "ordinal")
-    assert page.use(2) == "ordinal"
-    assert browser.switch_to.active_element.get_attribute("id") == "use-2"
-    page.click("up-2-2")
-    page.settle()
-    page.click("down-2-1")
-    page.settle()
-    page.choose(3, "drop")
-    assert page.text("columns-summary").startswith("2 columns will be used")
-
-    page.quick()
-    page.click("go")
-    page.until_shown("work")
-    assert browser.switch_to.active_element.get_attribute("id") == "result-title"
-    page.until_shown("done")
-    assert page.text("done-text").startswith("people.csv, cut into 2 groups.")
-    assert page.read_report(lambda b: "people.csv" in b.find_element("tag name", "body").text)
-
-    links = {link.text.partition("\n")[0]: link for link in page["downloads"].find_elements("tag name", "a")}
-    run = re.search(r"/runs/(\w+)/report", page["report"].get_attribute("src"))[1]
-    summary = json.loads(page.fetched(f"runs/{run}/files/summary.json"))
-    assert "--types 'answer=ordinal:low<medium<high'" in json.dumps(summary)
-
-    first = browser.current_window_handle
-    page["downloads"].find_element("css selector", "a[target=_blank]").click()
-    page.until(lambda: len(browser.window_handles) == 2)
-    browser.switch_to.window(next(handle for handle in browser.window_handles if handle != first))
-    page.until(lambda: "people.csv" in browser.find_element("tag name", "body").text)
-    browser.close()
-    browser.switch_to.window(first)
-
-    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
-    name = "people with groups.csv"
-    browser.execute_script("arguments[0].click()", links["Download CSV"])
-    page.until(lambda: (folder / name).exists())
-    content = page.fetched(f"runs/{run}/files/clustered.csv")
-    page.until(lambda: (folder / name).read_bytes() == content)
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
-    assert len(rows) == 31
-    assert rows[1][0] == "P0"
-
     assert page.complaints == []
-    assert page.hosts == {f"127.0.0.1:{address.port}"}
 
 
 def test_a_run_is_cancelled_and_another_one_started(page, long_table, browser):

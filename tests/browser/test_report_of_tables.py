@@ -7,7 +7,7 @@ import pytest
 from kfrc import KFRC
 from kfrc_app.report import render_html, summarize
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LEVELS = [
     "<script>window.hacked = 1</script>",

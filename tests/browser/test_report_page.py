@@ -9,7 +9,7 @@ from kfrc import KFRC
 from kfrc_app.report import render_html, summarize
 from kfrc_app.report.pictures import picture_data
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",

@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from kfrc import FRC, KFRC
 from kfrc_app.report import render_html, summarize
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LONG = "a column with a name that goes on and on, longer than anybody would like to read on a phone"
 PAPER = {"a4": {"paperWidth": 8.27, "paperHeight": 11.69}, "letter": {"paperWidth": 8.5, "paperHeight": 11.0}}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SITE = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
 PAGES = [

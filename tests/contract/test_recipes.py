@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SECTION = re.compile(r"^### Add (?:an? )(\w+)\n(.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^File: (?:a new one, such as )?`([\w/.]+)`", re.MULTILINE)

@@ -15,6 +15,8 @@ import pytest
 
 import kfrc
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 SITE = DOCS / "_build" / "html"
@@ -26,7 +28,7 @@ LOADED_BY_STYLE = re.compile(r"""(?:@import\s+|url\()\s*["']?\s*((?:https?:)?//[
 
 @pytest.fixture(scope="module")
 def site():
-    """The folder that ``make docs`` fills; ``make test`` runs it first."""
+    """The folder that ``make docs`` fills; ``make check`` runs it before the tests."""
     if not (SITE / "index.html").exists():
         pytest.skip("needs the built site: make docs")
     return SITE

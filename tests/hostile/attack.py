@@ -44,7 +44,7 @@ class Attack(ABC):
     tries : int
         How many tries the whole attack has.
     quick : int
-        How many of them ``make test`` makes.
+        How many of them ``make check`` makes.
     """
 
     registry: ClassVar[dict[str, Attack]] = {}

@@ -7,6 +7,8 @@ import pytest
 import hostile.attacks  # noqa: F401
 from hostile.attack import FAILED, Attack
 
+pytestmark = pytest.mark.slow
+
 TOGETHER = 10
 SHARES = [
     pytest.param(attack, range(first, min(first + TOGETHER, attack.quick)), id=f"{name}-{first}")

@@ -21,6 +21,8 @@ from kfrc_app.server.jobs import Runs, State
 from kfrc_app.server.uploads import Uploads
 from kfrc_app.server.workers import WorkerEndedError, Workers
 
+pytestmark = pytest.mark.slow
+
 ENDED = "The work ended before it was done"
 
 

@@ -8,6 +8,8 @@ from textwrap import dedent
 import pytest
 from mutants import mutants_of
 
+pytestmark = pytest.mark.slow
+
 
 def changed(code):
     """What ``code`` becomes, without spaces and brackets that only the change put there."""

@@ -1,6 +1,6 @@
 """Distributions installed with their dependencies into empty environments of every Python that is supported.
 
-Each takes about a minute of downloads, so that `make release-check` runs them and `make test` does not. An
+Each takes about a minute of downloads, so that `make release-check` runs them and `make check` does not. An
 interpreter that this machine lacks is skipped, and said so.
 """
 

@@ -19,6 +19,8 @@ import yaml
 import kfrc
 from release.conftest import ROOT, Environment, clean_environment
 
+pytestmark = pytest.mark.slow
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CORE = tomllib.loads((ROOT / "packaging/core/pyproject.toml").read_text(encoding="utf-8"))["project"]
 LEFT_BY_PYTHON = re.compile(r"__pycache__|\.py[co]$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 
@@ -19,6 +20,7 @@ JOBS = WORKFLOW["jobs"]
 TRIGGERS = WORKFLOW[True]  # YAML 1.1 takes "on" for a truth value
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = set(re.findall(r"^([a-z][\w-]*):(?!=)", MAKEFILE, re.MULTILINE))
+COMMANDS = ("test", "rest", "long", "release-check")
 SUPPORTED = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
 
 
@@ -33,6 +35,29 @@ def versions_of(job):
     """Versions of Python that a job asks for."""
     (wanted,) = [step["with"]["python-version"] for step in job["steps"] if "setup-python" in step.get("uses", "")]
     return job["strategy"]["matrix"]["python-version"] if "matrix." in wanted else wanted.split()
+
+
+def recipe_of(target):
+    return re.search(rf"^{target}:.*\n((?:\t.*\n)*)", MAKEFILE, re.MULTILINE).group(1)
+
+
+def test_every_test_is_run_by_exactly_one_command():
+    marks = ("slow", "long", "release")
+    (usual,) = re.findall(r"-m '([^']*)'", PYPROJECT["tool"]["pytest"]["ini_options"]["addopts"])
+    chosen = {name: re.findall(r" -m (\w+|'[^']*')", recipe_of(name))[-1].strip("'") for name in COMMANDS}
+    for values in itertools.product([False, True], repeat=3):
+        test = dict(zip(marks, values, strict=True))
+        if not (test["long"] and test["release"]):
+            runs = {name for name, expression in chosen.items() if eval(expression, {}, test)}
+            assert len(runs) == 1, (test, runs)
+            assert eval(usual, {}, test) == (runs <= {"test", "rest"})
+
+
+def test_continuous_integration_runs_both_parts_of_the_check_and_each_once():
+    assert re.findall(r"\$\(MAKE\) (\w+)", recipe_of("check")) == ["test", "rest"]
+    run = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert 'for part in test rest; do\n    make "$part"' in run
+    assert "set -euo pipefail" in run
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -56,7 +81,7 @@ def test_jobs_end_in_finite_time_and_know_supported_versions_only(name):
 def test_every_supported_version_is_tested_and_installed():
     assert versions_of(JOBS["test"]) == SUPPORTED
     assert sorted(versions_of(JOBS["release-check"])) == SUPPORTED
-    assert targets_of(JOBS["test"]) == ["test"]
+    assert targets_of(JOBS["test"]) == ["check"]
     assert targets_of(JOBS["release-check"]) == ["release-check"]
 
 

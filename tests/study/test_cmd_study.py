@@ -17,6 +17,8 @@ from kfrc_app.cli import study as verbs
 from kfrc_app.study.progress import Failure, RichProgress, StudyProgress
 from kfrc_app.study.store import StudyStore
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def call(monkeypatch):

@@ -28,6 +28,8 @@ from kfrc_app.study.progress import StudyProgress
 from kfrc_app.study.store import StudyStore, fingerprint
 from kfrc_app.study.summary import Summary
 
+pytestmark = pytest.mark.slow
+
 records = test_summary.records  # a fixture
 VERSIONS = {"numpy": "2.0", "scipy": "1.15"}
 

@@ -19,6 +19,8 @@ from kfrc_app.study.store import StudyStore
 from kfrc_app.study.summary import Summary
 from kfrc_app.study.tables import build_tables
 
+pytestmark = pytest.mark.slow
+
 VALUES = [None, [], [1], 7, -1, 1e308, True, "", "text", "x" * 10**5, 10**400, {}, {"a": None}, "\ud800", "../../x"]
 DEEP = "[" * 50_000 + "]" * 50_000
 REAL_TABLES = build_tables

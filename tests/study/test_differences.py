@@ -12,6 +12,8 @@ from kfrc_app.cli import study as verbs
 from kfrc_app.study.differences import compare_results, load_results
 from kfrc_app.study.store import StudyStore
 
+pytestmark = pytest.mark.slow
+
 
 def results(scores, **changes):
     """One data set per score, of one cell, each with two configurations of which the second is worse."""

@@ -15,6 +15,8 @@ from kfrc_app.study.executors import LostSchedulerError, attempt, run_tasks
 from kfrc_app.study.progress import StudyProgress
 from kfrc_app.study.store import StudyStore
 
+pytestmark = pytest.mark.slow
+
 
 class Diary(StudyProgress):
     def __init__(self):

@@ -16,6 +16,8 @@ from kfrc_app.cli import study as verbs
 from kfrc_app.study.executors import run_tasks
 from kfrc_app.study.store import StudyStore
 
+pytestmark = pytest.mark.slow
+
 TASKS = [fake_study.FakeTask(index, n_records=1) for index in range(40)]
 
 

@@ -20,6 +20,8 @@ from kfrc_app.study.manifest import Manifest
 from kfrc_app.study.packages import installed_packages
 from kfrc_app.study.store import StudyStore
 
+pytestmark = pytest.mark.slow
+
 TASKS = [fake_study.FakeTask(index) for index in range(4)]
 SETTINGS = {"study": "synthetic"}
 

@@ -15,6 +15,8 @@ from kfrc_app.study.cell import run_task
 from kfrc_app.study.design import StudyGrid, StudyTask, study_tasks
 from kfrc_app.study.methods import METHODS
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {"synthetic": {"figure_2"}, "real": {"figure_1", "figure_3"}}
 
 

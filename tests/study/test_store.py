@@ -18,6 +18,8 @@ from kfrc_app.study.errors import CorruptShardError, DiskFullError, SettingsErro
 from kfrc_app.study.progress import Failure, StudyState
 from kfrc_app.study.store import StudyStore, fingerprint
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(frozen=True)
 class Inner:

@@ -18,6 +18,8 @@ from kfrc_app.study.store import StudyStore
 from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary, is_summary
 from kfrc_app.study.tables import build_tables, compact, over_cells, tables_of_summary
 
+pytestmark = pytest.mark.slow
+
 SEEDS = (1, 2, 3)
 
 
