@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, eigh
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from kfrc.typing import FloatArray
@@ -13,9 +13,6 @@ _LAPACK_MAX_SIZE = 100
 
 _FULL_SPECTRUM_MAX_SIZE = 24
 """Up to here all pairs cost less than the bookkeeping for a few."""
-
-_FULL_MAX_SIZE = 500
-"""Up to here all eigenvalues of a matrix are computed when only its two extreme ones are wanted."""
 
 _LANCZOS_RESTARTS = 30
 """Restarts after which LAPACK takes over: ten are many unless the spectrum is flat."""
@@ -32,14 +29,22 @@ def starting_vectors(shape: int | tuple[int, int]) -> FloatArray:
     return np.random.default_rng(_START_SEED).standard_normal(shape)
 
 
-def extreme_eigenvalues(M: FloatArray) -> tuple[float, float]:
-    """Smallest and largest eigenvalue of a symmetric matrix."""
-    if len(M) <= _FULL_MAX_SIZE:
-        values = np.linalg.eigvalsh(M)
-        return float(values[0]), float(values[-1])
-    start = starting_vectors(len(M))
-    values = eigsh(M, k=2, which="BE", v0=start, tol=1e-6, return_eigenvectors=False)
-    return float(values.min()), float(values.max())
+def exceed(M: FloatArray, bound: float) -> bool:
+    """Whether all eigenvalues of a symmetric matrix are larger than a bound.
+
+    Lanczos takes minutes for the smallest of many that are nearly equal, as those of a matrix of low rank are; whether
+    a Cholesky factor exists takes n³/3 steps for any.
+    """
+    try:
+        cholesky(M - bound * np.eye(len(M)), overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def smallest_eigenvalue(M: FloatArray) -> float:
+    """Smallest eigenvalue of a symmetric matrix."""
+    return float(eigh(M, subset_by_index=[0, 0], eigvals_only=True)[0])
 
 
 def largest_pairs(M: FloatArray, n_pairs: int, warm_start: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:

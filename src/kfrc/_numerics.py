@@ -27,7 +27,12 @@ EIGENVALUE_FLOOR = 1e-10
 """Smallest eigenvalue whose logarithm is taken; F of low rank has exact zeros."""
 
 SYMMETRY_TOL = 1e-8
-"""Largest relative asymmetry that is still rounding and is averaged away."""
+"""Largest relative error of a matrix in double precision that is still rounding, such as asymmetry, which is averaged
+away: matrices are made of long sums, and are read from files with some ten digits."""
+
+SINGLE_TOL = 64 * float(np.finfo(np.float32).eps)
+"""The same in single precision: inner products of rows of length one, with 64 to 10 000 columns, were off by up to 8
+units in the last place when tried."""
 
 ROW_SUM_TOL = 1e-6
 """Given memberships must sum to one within this; they are then normalized exactly."""
@@ -122,6 +127,27 @@ def binary_exponent(X: FloatArray) -> int:
 def symmetrize(M: FloatArray) -> FloatArray:
     """Mean of a matrix and its transpose: removes rounding before a symmetric eigensolver sees it."""
     return 0.5 * M + 0.5 * M.T
+
+
+def digits_of(M: FloatArray) -> float:
+    """Spacing of the numbers near one in the precision in which a matrix was computed, which its digits show.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc._numerics import digits_of
+    >>> third = np.array([[1.0 / 3.0]])
+    >>> digits_of(third) == np.finfo(np.float64).eps, digits_of(np.float32(third)) == np.finfo(np.float32).eps
+    (True, True)
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        single = bool((M.astype(np.float32) == M).all())
+    return float(np.finfo(np.float32 if single else np.float64).eps)
+
+
+def rounding_of(M: FloatArray) -> float:
+    """Largest error of an entry of a matrix that is nothing but rounding, relative to its largest entry."""
+    return SINGLE_TOL if digits_of(M) > np.finfo(np.float64).eps else SYMMETRY_TOL
 
 
 def double_center(M: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from kfrc._numerics import ROW_SUM_TOL, SYMMETRY_TOL, symmetrize
+from kfrc._numerics import ROW_SUM_TOL, rounding_of, symmetrize
 from kfrc.exceptions import TrivialPartitionWarning
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
@@ -255,7 +255,7 @@ def check_square(M: ArrayLike, name: str) -> FloatArray:
             f"divide {name} by {largest:.0e} first"
         )
     asymmetry = float(np.abs(array - array.T).max(initial=0.0))
-    if asymmetry > SYMMETRY_TOL * largest:
+    if asymmetry > rounding_of(array) * largest:
         raise ValueError(
             f"{name} must be symmetric, but entries differ from their mirror image by up to {asymmetry:g}; "
             f"if that is meant, pass ({name} + {name}.T) / 2"
@@ -266,19 +266,27 @@ def check_square(M: ArrayLike, name: str) -> FloatArray:
 def check_dissimilarities(R: ArrayLike) -> FloatArray:
     """Symmetric, non-negative dissimilarities with a zero diagonal."""
     array = check_square(R, "R")
-    if (array < 0).any():
-        raise ValueError(
-            f"R has negative entries (smallest {array.min():g}): dissimilarities are >= 0. "
-            "For similarities use a kernel: KFRC(kernel='precomputed')"
-        )
-    diagonal = np.abs(np.diagonal(array)).max(initial=0.0)
-    if diagonal > SYMMETRY_TOL * max(float(array.max(initial=0.0)), np.finfo(float).tiny):
+    rounding = rounding_of(as_array(R, "R")) * float(np.abs(array).max(initial=0.0))
+    array = check_not_negative(array, rounding)
+    diagonal = array.diagonal().max(initial=0.0)
+    if diagonal > rounding:
         raise ValueError(
             f"R has a non-zero diagonal (largest entry {diagonal:g}): the dissimilarity of a sample to itself is 0. "
             "If R holds similarities, use KFRC(kernel='precomputed')"
         )
     np.fill_diagonal(array, 0.0)
     return array
+
+
+def check_not_negative(R: FloatArray, rounding: float) -> FloatArray:
+    """Dissimilarities that are not negative, of any shape; those that are by no more than ``rounding`` become zero."""
+    smallest = float(R.min(initial=0.0))
+    if smallest < -rounding:
+        raise ValueError(
+            f"R has negative entries (smallest {smallest:g}): dissimilarities are >= 0. "
+            "For similarities use a kernel: KFRC(kernel='precomputed')"
+        )
+    return np.maximum(R, 0.0) if smallest < 0 else R
 
 
 def check_membership_shape(U: np.ndarray[Any, Any], name: str, shape: tuple[int | None, int | None]) -> None:

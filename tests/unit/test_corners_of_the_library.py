@@ -19,7 +19,7 @@ from sklearn.mixture import GaussianMixture
 
 import kfrc
 from kfrc import FCM, FRC, KFRC
-from kfrc._eigenpairs import extreme_eigenvalues
+from kfrc._eigenpairs import exceed, smallest_eigenvalue
 from kfrc._validation import check_labels
 from kfrc.activity import Follower
 from kfrc.blocks import BLOCK_ROWS, LocalEngine, Partition, Reader, engine, parse_memory
@@ -290,12 +290,14 @@ def test_samples_that_are_all_alike_have_one_place():
     assert_array_equal(principal_coordinates(np.zeros((4, 4))), np.zeros((4, 1)))
 
 
-def test_extreme_eigenvalues_of_a_large_matrix_are_those_of_all():
+@pytest.mark.parametrize("smallest", [-2.0, 0.0, 0.5])
+def test_eigenvalues_of_a_large_matrix_are_compared_with_a_bound(smallest):
     rng = np.random.default_rng(0)
-    A = rng.standard_normal((1100, 3))
-    M = A @ np.diag([3.0, 1.0, -2.0]) @ A.T
-    small = np.linalg.eigvals(np.diag([3.0, 1.0, -2.0]) @ A.T @ A).real
-    assert_allclose(extreme_eigenvalues(M), (small.min(), small.max()), rtol=1e-5)
+    axes = np.linalg.qr(rng.standard_normal((1100, 3)))[0]
+    M = 2.0 * np.eye(1100) + axes @ np.diag([3.0, 1.0, smallest - 2.0]) @ axes.T
+    assert smallest_eigenvalue(M) == pytest.approx(smallest, abs=1e-10)
+    assert exceed(M, smallest - 1e-9)
+    assert not exceed(M, smallest + 1e-9)
 
 
 def test_labels_are_one_for_each_sample():

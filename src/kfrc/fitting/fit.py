@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kfrc._eigenpairs import extreme_eigenvalues
-from kfrc._numerics import double_center, is_large_table
+from kfrc._eigenpairs import exceed, largest_pairs, smallest_eigenvalue
+from kfrc._numerics import digits_of, double_center, is_large_table, rounding_of
 from kfrc._threads import threads_for
 from kfrc._validation import check_memberships, check_square
 from kfrc.bandwidth.search import is_linear_limit
@@ -40,6 +40,9 @@ from kfrc.typing import FloatArray, Progress
 
 _INDEFINITE_TOL = 1e-8
 """Negative eigenvalues of a precomputed kernel below this share of the largest are rounding."""
+
+_HARMFUL_SHARE = 1e-2
+"""Rounding of a precomputed kernel is refused if it reaches this share of the largest eigenvalue."""
 
 
 def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, progress: Progress) -> KernelFit:
@@ -144,12 +147,18 @@ def fit_gram(
     KFRCError
         If K is not positive semi-definite.
     """
+    digits, rounding = digits_of(K), rounding_of(K)
     K = check_square(K, "K")
-    smallest, largest = extreme_eigenvalues(double_center(K))
-    if smallest < -_INDEFINITE_TOL * largest:
+    centered = double_center(K)
+    largest = float(largest_pairs(centered, 1)[0][0])
+    # An error of the entries by one unit in the last place moves eigenvalues by no more than n such units.
+    units = len(K) * max(float(np.abs(K).max()), np.finfo(np.float64).tiny)
+    given = min(units * digits, _HARMFUL_SHARE * largest)
+    if not exceed(centered, -max(_INDEFINITE_TOL * largest, given, units * np.finfo(np.float64).eps)):
         raise KFRCError(
             f"the precomputed kernel is not positive semi-definite: centered, its eigenvalues reach from "
-            f"{smallest:.3g} to {largest:.3g}. For dissimilarities use FRC(metric='precomputed')"
+            f"{smallest_eigenvalue(centered):.3g} to {largest:.3g}. For dissimilarities use FRC(metric='precomputed'); "
+            "if it was computed in single precision, pass it as float32"
         )
     grid, options = settings.tuning.grid, settings.tuning.options
     fuzzifier, counting, count = grid.fuzzifiers[0], settings.n_clusters, None
@@ -169,7 +178,7 @@ def fit_gram(
         gram=gram,
         eigenvalues=spectrum_of(gram, n_clusters).eigenvalues,
         solution=solution,
-        centers=PrecomputedCenters.of(K, solution),
+        centers=PrecomputedCenters.of(K, solution, rounding),
         count=count,
     )
 

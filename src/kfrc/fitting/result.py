@@ -92,11 +92,12 @@ class PrecomputedCenters(Centers):
     squared_norms: FloatArray
 
     @classmethod
-    def of(cls, K: FloatArray, solution: RelationalSolution) -> PrecomputedCenters:
-        """Centers of a solution with Gram matrix K."""
+    def of(cls, K: FloatArray, solution: RelationalSolution, rounding: float) -> PrecomputedCenters:
+        """Centers of a solution with Gram matrix K, whose entries may be off by so much of the largest."""
         diagonal = np.diagonal(K)
-        constant = np.ptp(diagonal) <= 1e-10 * abs(diagonal[0])
-        return cls(float(diagonal[0]) if constant else None, solution.prototypes, solution.squared_norms)
+        constant = np.ptp(diagonal) <= rounding * np.abs(diagonal).max()
+        similarity = float(np.median(diagonal)) if constant else None
+        return cls(similarity, solution.prototypes, solution.squared_norms)
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
         if self.similarity is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from kfrc._numerics import SYMMETRY_TOL
+from kfrc._numerics import rounding_of
 from kfrc._validation import check_finite
 from kfrc.exceptions import KFRCError
 from kfrc.simulation._quadratic_forms import quadratic_form_cdf
@@ -211,7 +211,7 @@ def check_mixture(
         raise ValueError(f"covariances must have shape {expected}, one matrix per component, got {sigma.shape}")
     mirrored = sigma.transpose(0, 2, 1)
     for component, (matrix, mirror) in enumerate(zip(sigma, mirrored, strict=True)):
-        if np.abs(matrix - mirror).max() > SYMMETRY_TOL * np.abs(matrix).max():
+        if np.abs(matrix - mirror).max() > rounding_of(matrix) * np.abs(matrix).max():
             raise ValueError(f"covariance {component} is not symmetric")
         try:
             np.linalg.cholesky(matrix)
