@@ -1,4 +1,4 @@
-"""Connections to the page: one that does not say what it wants is closed, so that it takes no place for ever."""
+"""Connections to the page: those without the token take no places of those with it, and none is silent for ever."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kfrc_app.server import limits
+from kfrc_app.server.security import ADMITTED
 
 
 class Connection(H11Protocol):
@@ -19,7 +20,23 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to look after it."""
         super().connection_made(transport)
+        self._began = self.loop.time()
         self._look_later()
+        # What has been read by then is given to the guard before anybody leaves.
+        self.loop.call_later(limits.STRANGER_SECONDS, self.loop.call_soon, self._make_room)
+
+    def _make_room(self) -> None:
+        """Close the oldest connection without the token if there are too many."""
+        strangers = [found for found in self.connections if isinstance(found, Connection) and not found.admitted]
+        if len(strangers) > limits.MAX_STRANGERS:
+            oldest = min(strangers, key=lambda found: found._began)
+            self.connections.discard(oldest)
+            oldest.transport.abort()
+
+    @property
+    def admitted(self) -> bool:
+        """Whether the last request was of somebody who knows the token, as the guard has noted."""
+        return self.scope is not None and bool(self.scope["state"].get(ADMITTED))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop looking after it."""

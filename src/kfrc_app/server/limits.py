@@ -19,6 +19,12 @@ MAX_RECEIVING = 4
 ASKING_SECONDS = 10.0
 """A connection that has not asked for anything in that time is closed. The page asks as soon as it connects."""
 
+MAX_STRANGERS = 50
+"""Connections on which nothing has been asked with the token; beyond that, the oldest is closed."""
+
+STRANGER_SECONDS = 0.2
+"""A connection has that long to ask with the token, however many there are: programs ask as soon as they connect."""
+
 RECEIVING_SECONDS = 60.0
 """A file of which nothing comes in for so long is given up. It comes from a disk of this computer, or of one nearby."""
 

@@ -24,9 +24,6 @@ from kfrc_app.server.workers import Workers
 
 LOCAL = "127.0.0.1"
 
-_CONNECTIONS = 100
-"""At the same time; a page needs one or two."""
-
 _BINDING: int = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
 """On Windows, where SO_REUSEADDR lets two programs share a port, the port is ours alone; elsewhere SO_REUSEADDR only
 allows to begin again at once."""
@@ -154,7 +151,6 @@ def _running(app: ASGIApp, listening: socket.socket) -> Iterator[threading.Threa
         loop="asyncio",
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
         timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)

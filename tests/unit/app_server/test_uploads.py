@@ -363,6 +363,38 @@ def test_connections_that_ask_for_nothing_are_closed(served, client, monkeypatch
             assert connection.recv(100) == b""
 
 
+BEGUN = {
+    "silent": b"",
+    "half a request": b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX:",
+    "half a body": b"POST /tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nabc",
+    "a wrong token": b"POST /tables HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Kfrc-Token: x\r\nContent-Length: 1000\r\n\r\nabc",
+}
+
+
+@pytest.mark.parametrize("begun", BEGUN)
+def test_connections_without_the_token_take_no_places_of_those_with_it(served, begun):
+    def sending():
+        yield b"a,b\n"
+        for _ in range(3 * limits.MAX_STRANGERS):
+            strangers.append(socket.create_connection(("127.0.0.1", served.address.port), timeout=20))
+            strangers[-1].sendall(BEGUN[begun])
+        time.sleep(2 * limits.STRANGER_SECONDS)
+        yield b"1,2\n"
+
+    strangers = []
+    try:
+        with served.client() as client:
+            assert client.post("/tables", content=sending(), headers={"x-file-name": "a.csv"}).status_code == 201
+            assert client.get("/", follow_redirects=True).status_code == 200
+        with served.client() as another:
+            assert another.get("/").status_code == 200
+        with served.stranger() as client:
+            assert client.get("/").status_code == 403
+    finally:
+        for stranger in strangers:
+            stranger.close()
+
+
 def test_a_request_that_takes_longer_than_its_beginning_may_is_answered(served, client, monkeypatch):
     monkeypatch.setattr(limits, "ASKING_SECONDS", 0.05)
 

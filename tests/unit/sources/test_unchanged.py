@@ -1,4 +1,4 @@
-"""Rows of a file that was replaced are never taken for those that were counted; touched files and copies are the same."""
+"""Rows of a replaced file are never taken for those that were counted; a touched file and a copy are the same."""
 
 from __future__ import annotations
 
