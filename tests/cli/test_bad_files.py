@@ -27,7 +27,7 @@ BAD = {
     "all constant": (b"a,b\n" + b"1,2\n" * 12, "constant"),
     "all text": (b"a,b\n" + b"".join(b"x%d,y%d\n" % (j, j) for j in range(12)), "no column holds numbers"),
     "infinite": (f"a,b,c\n{ROWS}1,inf,2\n".encode(), "'b' holds infinite values"),
-    "duplicate columns": (f"a,b,a\n{ROWS}".encode(), "'a' appears more than once"),
+    "two tables": (f"a,b,c\n{ROWS},,\nd,e,\n1,2,\n3,4,\n".encode(), "two tables below each other"),
     "damaged parquet": (b"PAR1 this is not one PAR1", "Parquet"),
     "open quote": (f'a,b,c\n{ROWS}1,"2,3\n4,5,6\n'.encode(), "row 13"),
 }

@@ -424,7 +424,14 @@ ENTRIES = [
         "group_header.csv",
         "Years above quarters in a text file: names repeat",
         ";2023;;2024;\nshop;Q1;Q2;Q1;Q2\nA;1;2;3;4\nB;2;4;6;8\nC;5;6;8;9\n",
-        asks=("column names must differ", "'Q1'"),
+        {
+            "shop": ["A", "B", "C"],
+            "2023 Q1": [1, 2, 5],
+            "2023 Q2": [2, 4, 6],
+            "2024 Q1": [3, 6, 8],
+            "2024 Q2": [4, 8, 9],
+        },
+        notes=("joined with the one above it",),
     ),
     text(
         "stacked.csv",

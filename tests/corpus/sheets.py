@@ -326,7 +326,12 @@ ENTRIES = [
         {"at": [6.5, 12, 18.75], "when": dates("2024-01-31T06:30:00", "2024-02-01T12:00:00", "2024-02-02T18:45:00")},
         notes=("hours",),
     ),
-    Entry("two_tables.xlsx", "Excel: two tables below each other", xlsx([*_SMALL, [], *_SMALL]), asks=("two tables",)),
+    Entry(
+        "two_tables.xlsx",
+        "Excel: two tables below each other",
+        xlsx([*_SMALL, [], ["kind", "n"], ["p", 3], ["q", 5]]),
+        asks=("two tables", "'kind', 'n'"),
+    ),
     Entry(
         "qualtrics.xlsx",
         "Qualtrics, saved as Excel: questions below the names",

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kfrc_app.tables.layout import count_explanations, is_name, is_value, told_explanations
+from kfrc_app.tables.layout import count_explanations, is_name, is_value, told_again, told_explanations
 from kfrc_app.tables.totals import LONGEST, find_totals, is_searched
 
 _NAMING = 3  # columns at the beginning that may name a row
@@ -89,7 +89,7 @@ def _without_header(columns: list[Any], header: Sequence[str], notes: list[str])
     if again is None or len(header) < len(columns) or len(columns) == 1:
         return columns
     count = pc.sum(pc.cast(again, pa.int64())).as_py()
-    notes.append(f"the names of the columns stand again in {count} line(s), which are left out")
+    notes.append(told_again(count))
     return [column.filter(pc.invert(again)) for column in columns]
 
 

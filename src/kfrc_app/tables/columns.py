@@ -179,11 +179,32 @@ class Columns(ABC):
         """
 
 
-def refuse_repeated(names: Sequence[str]) -> None:
-    """Stop if columns cannot be told apart."""
-    found = [name for name, count in Counter(names).items() if count > 1]
-    if found:
-        raise DataError(f"column names must differ, but {quoted(found)} appears more than once: rename one of them")
+def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of columns of which those that repeat are numbered, and a note of them.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.columns import distinct_names
+    >>> distinct_names(["a", "b", "a", "a"])[0], distinct_names(["a", "a (2)", "a"])[0]
+    (['a', 'b', 'a (2)', 'a (3)'], ['a', 'a (2)', 'a (3)'])
+    """
+    taken, uses = {*names}, Counter[str]()
+    found, numbered = [], []
+    for name in names:
+        uses[name] += 1
+        if uses[name] == 1:
+            found.append(name)
+            continue
+        while f"{name} ({uses[name]})" in taken:
+            uses[name] += 1
+        found.append(f"{name} ({uses[name]})")
+        taken.add(found[-1])
+        numbered.append(found[-1])
+    if not numbered:
+        return found, []
+    repeat = "the name of a column repeats" if len(numbered) == 1 else "names of columns repeat"
+    later = "the later one is" if len(numbered) == 1 else "the later ones are"
+    return found, [f"{repeat}, so that {later} numbered: {quoted(numbered)}"]
 
 
 def quoted(names: Sequence[str], limit: int = 5) -> str:

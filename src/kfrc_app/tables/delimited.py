@@ -18,10 +18,10 @@ from pyarrow import csv as arrow_csv
 
 from kfrc_app.tables.aside import without_lines_aside
 from kfrc_app.tables.blanks import without
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, quoted, refuse_repeated
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, distinct_names, quoted
 from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
-from kfrc_app.tables.headings import JOINED, has_second_line, join_groups
-from kfrc_app.tables.layout import told
+from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, join_repeated
+from kfrc_app.tables.layout import SEARCHED, count_explanations, find_header, refuse_second_table, told
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
 from kfrc_app.tables.own_files import without_marks
 from kfrc_app.tables.row_names import refuse_doubtful_row_names
@@ -156,6 +156,7 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
     """
     marks = marks or Marks()
     dialect = find_dialect(content, marks)
+    _refuse_second_table(dialect)
     records = read_records(dialect)
     notes = list(dialect.notes)
     if is_data(records.first) or _repeats_below(records):
@@ -177,7 +178,10 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
         if records.named_rows:
             refuse_doubtful_row_names(records.columns, dialect, marks)
         records = _with_second_line(records, notes)
-        names, columns = _names(records), without_lines_aside(records.columns, records.first, notes)
+        names, columns = (
+            _names(records, dialect.groups, notes),
+            without_lines_aside(records.columns, records.first, notes),
+        )
         made_up = [name for name, field in zip(names[::-1], records.first[::-1], strict=False) if not field.strip()]
         if len(names) > 1:
             blank = {name for name in {*made_up, ROW_NAMES} & {*names} if _is_blank(columns[names.index(name)])}
@@ -188,6 +192,20 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
             notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless)}")
         names, columns = without_marks(names, columns, notes)
     return TextColumns(dict(zip(names, columns, strict=True)), marks, dot_is_decimal(dialect), tuple(notes))
+
+
+def _refuse_second_table(dialect: Dialect) -> None:
+    """Stop at another table below a blank line, which may have another number of fields."""
+    text, separator = dialect.text, dialect.separator
+    if separator == NO_SEPARATOR or not re.search(rf"\n[ {re.escape(separator)}]*\n", text):
+        return
+    try:
+        rows = list(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=separator != " "))
+    except csv.Error:  # said where the text is split
+        return
+    start = find_header(rows[: 2 * SEARCHED])
+    header, rows = rows[start], [row for row in rows[start:] if row != rows[start]]
+    refuse_second_table(rows[count_explanations(rows, len(header)) :], len(header))
 
 
 def _is_blank(column: Any) -> bool:
@@ -353,12 +371,12 @@ def _refuse_open_quote(text: str, separator: str) -> None:
             raise _not_split(error, row + 1) from None
 
 
-def _names(records: Records) -> list[str]:
+def _names(records: Records, groups: Sequence[str], notes: list[str]) -> list[str]:
     names = [" ".join(name.split()) for name in records.first]
-    if records.named_rows:
-        names = [ROW_NAMES, *names]
+    names = [ROW_NAMES, *names] if records.named_rows else join_repeated(names, groups, notes)
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
-    refuse_repeated(names)
+    names, repeated = distinct_names(names)
+    notes.extend(repeated)
     return names
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kfrc_app.tables.columns import DataError
@@ -23,6 +24,16 @@ _SAMPLE_SIZE = 200_000  # characters
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _WIDE_SAMPLE = 16  # bytes, of names of columns as a rule
 _MAX_CONTROL_SHARE = 0.01
+_ESCAPE = 0xDC00
+"""What Python adds to a byte that is not UTF-8, so that it is a character that no text holds."""
+
+_NO_UTF_8 = re.compile("[\udc80-\udcff]")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_SHOWN = 5  # bytes in a note
+_WINDOWS = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(128, 256)}
+"""Latin-1 as Windows writes it, with more letters and marks; where a byte has none there, it stays as it is."""
+
+_ESCAPED = {_ESCAPE + byte: letter for byte, letter in _WINDOWS.items()}
 _BLANKS = re.compile(r'("[^"]*")|[ \t]+')
 _NO_COLUMNS = (False, False, 0.0, False)
 _ALL_NUMBERS = (True, True, 1.0, True)
@@ -43,11 +54,14 @@ class Dialect:
     separator : str
         One character.
     notes : tuple of str
+    groups : tuple of str
+        Fields of the last line that was left out above the table: they may be what several columns have in common.
     """
 
     text: str
     separator: str
     notes: tuple[str, ...]
+    groups: tuple[str, ...] = ()
 
 
 def find_dialect(content: bytes, marks: Marks) -> Dialect:
@@ -75,7 +89,7 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
     >>> find_dialect(b"a;b\n1,5;2\n2,5;3\n", Marks()).separator
     ';'
     """
-    text, notes = _decode(content)
+    text, notes = decode(content)
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip(" \n") + "\n"
     if _ESCAPED_QUOTE.search(text):
         text = text.replace('\\"', '""')
@@ -90,7 +104,7 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
         raise DataError("the file holds nothing but comments: lines that begin with #")
     if n_comments:
         notes.append(f"left out {n_comments} line(s) of comment at the top, which begin with {first}")
-    text, margins = trim(text)
+    text, margins, groups = trim(text)
     notes.extend(margins)
     separator = _find_separator(_sample(text), marks)
     if separator == " ":
@@ -98,10 +112,27 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
     if separator == NO_SEPARATOR:
         header, line_end, rows = text.partition("\n")
         text = (header.rstrip("".join(_SEPARATORS)) or header) + line_end + rows
-    return Dialect(text, separator, tuple(notes))
+    return Dialect(text, separator, tuple(notes), groups)
 
 
-def _decode(content: bytes) -> tuple[str, list[str]]:
+def decode(content: bytes) -> tuple[str, list[str]]:
+    r"""The text of a file, and notes of what is not UTF-8 in it.
+
+    Bytes that are not UTF-8 are letters of Windows-1252 (Latin-1): all of them if there are more than bytes of letters
+    in UTF-8, and otherwise only these.
+
+    Raises
+    ------
+    DataError
+        If the content is empty or binary.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.dialect import decode
+    >>> text, notes = decode("Zürich;1’000\n".encode() + b"Z\xfcrich;2")
+    >>> text.split(), notes
+    (['Zürich;1’000', 'Zürich;2'], ["1 byte is not UTF-8 and was read as Latin-1, check it: 'ü' (FC) in line 2"])
+    """
     if not content.strip():
         raise DataError("the file is empty")
     wide = _wide(content)
@@ -109,10 +140,16 @@ def _decode(content: bytes) -> tuple[str, list[str]]:
         raise DataError(_binary_message(content))
     notes = []
     try:
-        text = content.decode(wide or "utf-8-sig")
+        text = content.decode(wide or "utf-8-sig", "strict" if wide else "surrogateescape")
     except UnicodeDecodeError:
-        text = _decode_bytes(content)
+        raise DataError(_binary_message(content)) from None
+    wrong = [] if wide else [found.start() for found in _NO_UTF_8.finditer(text)]
+    if wrong and 2 * len(wrong) > len(content.translate(None, bytes(range(128)))):
+        text = content.decode("latin-1").translate(_WINDOWS)
         notes.append("the file is not UTF-8, so it was read as Latin-1: check accented letters in names")
+    elif wrong:
+        notes.append(_told_bytes(text, wrong))
+        text = text.translate(_ESCAPED)
     if len(_CONTROL.findall(text[:_SAMPLE_SIZE])) > _MAX_CONTROL_SHARE * min(len(text), _SAMPLE_SIZE):
         raise DataError(_binary_message(content))
     if not text.strip():
@@ -131,12 +168,16 @@ def _wide(content: bytes) -> str:
     return ""
 
 
-def _decode_bytes(content: bytes) -> str:
-    """Latin-1 as Windows writes it, with more letters and marks, unless a byte has no meaning there."""
-    try:
-        return content.decode("cp1252")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+def _told_bytes(text: str, wrong: Sequence[int]) -> str:
+    """A note of the bytes that are not UTF-8, given where they stand in the text."""
+    shown = []
+    for k in wrong[:_SHOWN]:
+        line = len(_LINE_END.findall(text, 0, k)) + 1
+        shown.append(f"'{text[k].translate(_ESCAPED)}' ({ord(text[k]) - _ESCAPE:02X}) in line {line}")
+    more = f" and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
+    one = len(wrong) == 1
+    said = "1 byte is not UTF-8 and was" if one else f"{len(wrong):,} bytes are not UTF-8 and were"
+    return f"{said} read as Latin-1, check {'it' if one else 'them'}: {', '.join(shown)}{more}"
 
 
 def _binary_message(content: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kfrc_app.tables.layout import Row, holds_values, is_blank, is_name, is_value
+from kfrc_app.tables.layout import Row, holds_values, is_blank, is_name, is_value, n_filled
 
 JOINED = "names of columns stand in two lines, which were joined"
 _YEAR = re.compile("(?:1[89]|20)[0-9]{2}(?:[.]0)?")
@@ -25,6 +25,34 @@ def join_groups(groups: Sequence[str], names: Sequence[str]) -> list[str]:
         group = above or group
         joined.append(name if group == name else f"{group if name else above} {name}".strip())
     return joined
+
+
+def join_repeated(names: Sequence[str], groups: Sequence[str], notes: list[str]) -> list[str]:
+    """Names joined with those of groups in the line above them, where they repeat or the first cells are merged.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Blank where there is no name.
+    groups : sequence of str
+        The line above; blank between its cells, and empty if there is none.
+    notes : list of str
+        Added to.
+
+    Examples
+    --------
+    >>> from kfrc_app.tables.headings import join_repeated
+    >>> join_repeated(["shop", "Q1", "Q1"], ["", "2023", "2024"], [])
+    ['shop', '2023 Q1', '2024 Q1']
+    """
+    given = [name for name in names if name]
+    repeats, is_merged = len({*given}) < len(given), [*groups[:1]] == [*names[:1]] != [""]
+    if n_filled(groups) < 2 or not (repeats or is_merged):
+        return list(names)
+    why = "names of columns repeat" if repeats else "names of columns stand in two lines"
+    notes.append(f"{why}, so that each was joined with the one above it")
+    padded = [*groups, *[""] * len(names)][: len(names)]
+    return join_groups(padded, names)
 
 
 def has_second_line(header: Sequence[str], rows: Sequence[Row]) -> bool:

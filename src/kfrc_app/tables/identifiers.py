@@ -26,6 +26,16 @@ MIN_DISTINCT_SHARE = 0.5
 MAX_NAME_LENGTH = 80
 """Characters of the longest name of a row: longer text is a remark, also if it stands first."""
 
+LONG = 1e15
+"""Numbers from which on digits may be lost, those of 16 digits: spreadsheets keep 15, and floats hardly more."""
+
+_LONGEST = 1e40  # the longest identifiers, of 128 bits, have 39 digits
+_EXACT_DIGITS = 12
+"""Digits, without zeros at the end, that large measurements do not have: 6.02e23 is one, 4539578763621486 a name."""
+
+LONG_NUMBERS = "whole numbers of 16 digits and more"
+
+_EXPONENT = re.compile(r"[eE][+-]?[0-9]+$")
 _ID_WORDS = frozenset({"id", "ids", "uid", "uuid", "guid", "identifier", "identification", "key", "pk", "rowid", "doi"})
 """Last words of names such as patient_id and PrimaryKey."""
 
@@ -121,6 +131,28 @@ def may_be_called_id(name: str, *, first: bool = False) -> bool:
     return len(words) == 1 and (words[0] in _THINGS | {"index", "idx"} or (first and words[0] in _NUMBERING))
 
 
+def are_long(columns: Columns, name: str, values: FloatArray) -> bool:
+    """Whether numbers are names in truth: whole, and two of them or more with too many digits for a measurement.
+
+    Parameters
+    ----------
+    columns : Columns
+    name : str
+    values : ndarray of shape (n_rows,)
+        The numbers that the column can be read as; NaN where missing.
+    """
+    known = values[~np.isnan(values)]
+    if not len(known) or not LONG <= np.abs(known).max() < _LONGEST or (known != np.floor(known)).any():
+        return False
+    texts = {*columns.text(name)[np.abs(values) >= LONG]}
+    return sum(len(_digits(text)) >= _EXACT_DIGITS for text in texts) > 1
+
+
+def _digits(text: str) -> str:
+    """The digits of a number without zeros at its ends."""
+    return re.sub("[^0-9]", "", _EXPONENT.sub("", text)).strip("0")
+
+
 def identifier_of_numbers(name: str, values: FloatArray, *, first: bool) -> Identifier | None:
     """A column of numbers as names of rows, if it is one: whole numbers only.
 
@@ -196,6 +228,7 @@ def find_identifiers(
     text: Collection[str],
     mixed: Collection[str],
     candidates: Sequence[str],
+    long: Collection[str] = (),
 ) -> list[Identifier]:
     """The columns that name rows, those first that do it best.
 
@@ -208,6 +241,8 @@ def find_identifiers(
         Columns that could not, because they hold text, or text among numbers.
     candidates : sequence of str
         Columns whose use was not said, in the order of the file.
+    long : collection of str
+        Columns of numbers that :func:`are_long`.
 
     Returns
     -------
@@ -219,7 +254,10 @@ def find_identifiers(
     found: list[Identifier] = []
     for name in candidates:
         identifier = None
-        if name in series and series[name].dtype == np.float64:
+        if name in long:
+            unique = len({*columns.text(name)}) == columns.n_rows
+            identifier = Identifier(name, f"it holds {LONG_NUMBERS}", unique)
+        elif name in series and series[name].dtype == np.float64:
             identifier = identifier_of_numbers(name, series[name].to_numpy(), first=name == first)
         elif name in text or name in mixed:
             identifier = identifier_of_text(columns, name, first=name == first, mixed=name in mixed)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from kfrc_app.tables.cells import CellColumns, collect_cells
-from kfrc_app.tables.columns import DataError, quoted
+from kfrc_app.tables.columns import DataError, distinct_names, quoted
+from kfrc_app.tables.dialect import decode
 from kfrc_app.tables.numbers import Marks
 
 TRUTHS = ("false", "true")
@@ -62,28 +64,25 @@ def parse_json(content: bytes, marks: Marks | None = None) -> CellColumns:
     >>> columns.names, columns.numbers(["a"]).values["a"].tolist(), columns.text("b.c").tolist()
     (('a', 'b.c'), [1.0, 2.5], ['x', ''])
     """
+    text, notes = decode(content)
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError("the JSON file is not in UTF-8, as JSON must be: save it again") from None
-    try:
-        found = _columns(_read(text))
+        found = _columns(_read(text, notes), notes)
     except RecursionError:
         raise DataError(f"the JSON file has objects within objects without end: a table is {_SHAPES}") from None
     if not found or not next(iter(found.values())):
         raise DataError("the JSON file holds no rows")
     try:
         "".join(found).encode()
-        return collect_cells(found, marks=marks or Marks(), truths=TRUTHS)
+        return collect_cells(found, marks=marks or Marks(), truths=TRUTHS, noticed=notes)
     except UnicodeEncodeError as error:
         half = error.object[error.start].encode("ascii", "backslashreplace").decode()
         raise DataError(f"the JSON file holds half a character, {half}: write it again with whole ones") from None
 
 
-def _read(text: str) -> Any:
+def _read(text: str, notes: list[str]) -> Any:
     """One document, or one per line."""
     try:
-        return _loads(text)
+        return _loads(text, notes)
     except json.JSONDecodeError as whole:
         lines = [(k, line) for k, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
         if len(lines) < 2 or not _is_document(lines[0][1]):
@@ -93,7 +92,7 @@ def _read(text: str) -> Any:
     rows = []
     for number, line in lines:
         try:
-            rows.append(_loads(line))
+            rows.append(_loads(line, notes))
         except json.JSONDecodeError as error:
             raise DataError(f"the JSON file is damaged or cut off: line {number}, character {error.colno}") from None
     return rows
@@ -101,14 +100,14 @@ def _read(text: str) -> Any:
 
 def _is_document(line: str) -> bool:
     try:
-        _loads(line)
+        _loads(line, [])
     except json.JSONDecodeError:
         return False
     return True
 
 
-def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_object, parse_int=_whole)
+def _loads(text: str, notes: list[str]) -> Any:
+    return json.loads(text, object_pairs_hook=partial(_object, notes=notes), parse_int=_whole)
 
 
 def _whole(text: str) -> int | float:
@@ -116,21 +115,23 @@ def _whole(text: str) -> int | float:
     return int(text) if len(text) <= _MAX_DIGITS else float(text)
 
 
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, Any]], notes: list[str]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise DataError(f"an object in the JSON file has the name '{repeated}' twice: remove one of them")
-    return found
+    if len(found) == len(pairs):
+        return found
+    names, repeated = distinct_names([name for name, _ in pairs])
+    notes.extend(note for note in repeated if note not in notes)
+    return dict(zip(names, (value for _, value in pairs), strict=True))
 
 
-def _columns(document: Any) -> dict[str, list[Any]]:
+def _columns(document: Any, notes: list[str]) -> dict[str, list[Any]]:
     if isinstance(document, list) and document and all(isinstance(row, Mapping) for row in document):
         return _of_rows(document)
     if isinstance(document, Mapping):
         if _is_split(document):
-            return _of_rows([dict(zip(document["columns"], row, strict=False)) for row in document["data"]])
+            names, repeated = distinct_names([str(name) for name in document["columns"]])
+            notes.extend(repeated)
+            return _of_rows([dict(zip(names, row, strict=True)) for row in document["data"]])
         values = list(document.values())
         if values and all(_is_plain_list(value) for value in values) and len({len(value) for value in values}) == 1:
             return {str(name): [_cell(value) for value in column] for name, column in document.items()}

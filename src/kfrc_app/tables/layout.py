@@ -5,10 +5,11 @@ People write tables to be read by people. What is no part of the table is left o
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, time, timedelta
 from typing import Any
 
@@ -320,15 +321,37 @@ def told_explanations(rows: Sequence[Row]) -> str:
 def refuse_second_table(rows: Sequence[Row], width: int) -> None:
     """Stop if another line of names follows a blank line, or a title below one.
 
+    Names of another table stand below the values of two columns or more, or of one, if what follows them is as narrow
+    as they are and holds values.
+
+    Parameters
+    ----------
+    rows : sequence of rows
+        Those below the names of the columns, and below lines that explain them; blank ones among them.
+    width : int
+
     Raises
     ------
     DataError
     """
     for k in range(2, len(rows) - 1):
         if n_filled(rows[k - 1]) < 2 and n_filled(rows[k]) > 1 and _is_apart(rows, k) and _are_names(rows[k]):
-            above = [j for j in range(width) if holds_values(rows[:k][:_LOOKED_AT], j)]
-            if sum(j < len(rows[k]) and is_name(rows[k][j]) for j in above) > 1:
+            named = {j for j, cell in enumerate(rows[k]) if not is_blank(cell)}
+            n_above = sum(holds_values(rows[:k][:_LOOKED_AT], j) for j in named if j < width)
+            if n_above > 1 or (n_above and _are_narrow(rows[k + 1 :], named, width)):
                 raise _two_tables("after a blank line, ", rows[k])
+
+
+def _are_narrow(rows: Sequence[Row], named: Collection[int], width: int) -> bool:
+    """Whether two rows or more, up to a blank one, fill no other columns than these, and one of these with values."""
+    rows = list(itertools.takewhile(n_filled, rows[:_LOOKED_AT]))
+    others = [j for row in rows for j, cell in enumerate(row) if j not in named and not is_blank(cell)]
+    return len(rows) > 1 and len(named) < width and not others and any(holds_values(rows, j) for j in named)
+
+
+def told_again(n_lines: int) -> str:
+    """A note of lines that repeat the names of the columns."""
+    return f"the names of the columns stand again in {n_lines} line(s), which are left out"
 
 
 def refuse_first_table(titles: Sequence[Row], header: Row) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ MAX_LEVELS = 500
 """Levels that a column can have at most, also if it is asked for: all pairs of them are compared."""
 
 _SHOWN = 7  # levels in a message
+_LONGEST_NAME = 1e22  # from which on whole numbers have an exponent; what 64 bits hold is below
 LARGEST_EXACT = 2**53
 """Whole numbers below it are exact as floats."""
 
@@ -27,10 +29,13 @@ def number_name(value: float) -> str:
     Examples
     --------
     >>> from kfrc_app.tables.levels import number_name
-    >>> number_name(2007.0), number_name(0.5)
-    ('2007', '0.5')
+    >>> number_name(2007.0), number_name(0.5), number_name(4539578763621486123.0), number_name(6.02e23)
+    ('2007', '0.5', '4539578763621486000', '6.02e+23')
     """
-    return str(int(value)) if float(value).is_integer() and abs(value) < LARGEST_EXACT else repr(float(value))
+    text = repr(float(value))
+    if not float(value).is_integer() or abs(value) >= _LONGEST_NAME:
+        return text
+    return str(int(value)) if abs(value) < LARGEST_EXACT else format(Decimal(text), "f").removesuffix(".0")
 
 
 def of_numbers(name: str, values: FloatArray, *, ordered: bool) -> pd.Series[Any]:
@@ -119,7 +124,7 @@ def _matching(text: str, known: dict[str, int]) -> str | None:
         number = number_name(float(text))
     except (ValueError, OverflowError):
         return None
-    return number if number in known else None
+    return number if number in known and abs(float(number)) < LARGEST_EXACT else None
 
 
 def _moved(codes: NDArray[Any], rank: NDArray[Any]) -> NDArray[Any]:

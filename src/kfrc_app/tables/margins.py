@@ -17,6 +17,7 @@ from kfrc_app.tables.layout import (
     is_name,
     is_value,
     n_filled,
+    refuse_first_table,
     told_above,
     told_below,
 )
@@ -65,8 +66,8 @@ class _Sample:
     share: float
 
 
-def trim(text: str) -> tuple[str, list[str]]:
-    r"""A text without the lines around its table, and notes of them.
+def trim(text: str) -> tuple[str, list[str], tuple[str, ...]]:
+    r"""A text without the lines around its table, notes of them, and the cells of the last one above it.
 
     Parameters
     ----------
@@ -77,6 +78,7 @@ def trim(text: str) -> tuple[str, list[str]]:
     -------
     str
     list of str
+    tuple of str
 
     Examples
     --------
@@ -88,21 +90,23 @@ def trim(text: str) -> tuple[str, list[str]]:
     samples = (sample for separator in _SEPARATORS if separator in text for sample in _cut(text, separator))
     best = next((sample for sample in samples if sample.share >= _EVEN_SHARE), None)
     if best is None:
-        return trim_spaced(text)
+        return *trim_spaced(text), ()
     if best.separator == "," and _is_lined_up(text):
-        return text, []
-    notes = []
+        return text, [], ()
+    notes, groups = [], []
     titles = [record for record in best.records[: best.start] if n_filled(record)]
     if best.start and _is_start(best):
         if titles:
+            refuse_first_table(titles, best.records[best.start])
             notes.append(told_above(titles))
+            groups = [" ".join(cell.split()) for cell in titles[-1]]
         text = text[best.ends[best.start - 1] :]
     kept, remarks, n_blank = _without_remarks(text, best)
     if n_blank:
         notes.append(f"left out {n_blank} blank line(s) at the end")
     if remarks:
         notes.append(told_below(remarks))
-    return kept, notes
+    return kept, notes, tuple(groups)
 
 
 def _without_rules(text: str) -> str:

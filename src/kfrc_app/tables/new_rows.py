@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from kfrc_app.tables import levels
@@ -106,8 +105,6 @@ def _read(columns: Columns, name: str, fitted: FittedColumn, numbers: Numbers, t
         if stored is not None and kind_of(stored) is Kind.DATE:
             return stored
         return as_dates(columns, name, types[name].day_first if name in types else None)
-    if stored is not None and stored.dtype == np.float64:
-        return levels.of_numbers(name, stored.to_numpy(), ordered=False)
     return levels.as_fitted(text_cells(columns, name, fitted.levels), fitted.levels)
 
 

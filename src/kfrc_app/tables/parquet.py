@@ -129,7 +129,7 @@ def parse_parquet(content: bytes) -> TypedColumns:
     Raises
     ------
     DataError
-        If the file is damaged, becomes far more than it should when it is read, or column names repeat.
+        If the file is damaged, or becomes far more than it should when it is read.
     """
     stored = read_stored(content)
     try:

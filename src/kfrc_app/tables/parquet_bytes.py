@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from kfrc.sources.pages import FileParts, file_parts, unpacked_chunks
 from kfrc.sources.spelled import coded_texts, spelled_bytes
 from kfrc_app._unpacking import allowed_table
-from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, quoted, refuse_repeated
+from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, distinct_names, quoted
 
 _CELL = 8
 """Bytes of a number or a date, as which every cell that is no text is held."""
@@ -57,7 +57,7 @@ def read_stored(content: bytes) -> StoredTable:
     Raises
     ------
     DataError
-        If the file is damaged, becomes far more than it should, or column names repeat.
+        If the file is damaged, or becomes far more than it should.
     """
     try:
         return _read(content)
@@ -74,27 +74,36 @@ def _read(content: bytes) -> StoredTable:
     parts = file_parts(lambda start, n_bytes: content[start : start + n_bytes], len(content))
     with pq.ParquetFile(io.BytesIO(content)) as file:
         schema = file.schema_arrow
-    refuse_repeated(schema.names)
     nested = [field.name for field in schema if _is_nested(field.type)]
-    names = [field.name for field in schema if not _is_nested(field.type)]
-    _refuse_growth(content, parts, names)
-    coded = coded_texts(parts, schema, range(len(parts.groups)), names)
+    fields = [field for field in schema if not _is_nested(field.type)]
+    _refuse_growth(content, parts, [field.name for field in fields])
+    wanted = list(dict.fromkeys(field.name for field in fields))
+    # Of columns with the same name, one of text tells how they are read.
+    by_name = {field.name: field for field in sorted(fields, key=lambda field: not pa.types.is_primitive(field.type))}
+    coded = coded_texts(parts, pa.schema([*by_name.values()]), range(len(parts.groups)), wanted)
     with pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True, read_dictionary=coded) as file:
-        table = file.read(columns=names)
+        table = _in_order(file.read(columns=wanted), schema, wanted)
     table.validate(full=True)
     limit = allowed_table(len(content))
     _refuse_text(sum(spelled_bytes(column) for column in table.columns), limit)
-    for name in names:
-        kind = schema.field(name).type
-        if name in coded or str(kind) in _VIEWS:
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, table.column(name).cast(_VIEWS.get(str(kind), kind)))
-    notes = []
+    names, notes = distinct_names([field.name for field in fields])
+    table = table.rename_columns(names)
+    for place, (name, field) in enumerate(zip(names, fields, strict=True)):
+        if field.name in coded or str(field.type) in _VIEWS:
+            table = table.set_column(place, name, table.column(place).cast(_VIEWS.get(str(field.type), field.type)))
     if nested:
         notes.append(f"left out {counted(nested, 'column')} of lists or objects, which are no cells: {quoted(nested)}")
     noted = _noted(schema)
-    table, row_names = _with_index_first(table.replace_schema_metadata(None), noted)
+    table, row_names = _with_index_first(table.replace_schema_metadata(None), noted, notes)
     return StoredTable(table, row_names, _categories(table, noted), tuple(notes))
+
+
+def _in_order(read: Any, schema: Any, wanted: list[str]) -> Any:
+    """The columns that are cells in the order of the file: Arrow reads all of one name together."""
+    if len(read.column_names) == len(wanted):
+        return read
+    places = [j for name in wanted for j, field in enumerate(schema) if field.name == name]
+    return read.select([places.index(j) for j, field in enumerate(schema) if not _is_nested(field.type)])
 
 
 def _is_nested(kind: Any) -> bool:
@@ -139,7 +148,7 @@ def _described(noted: dict[str, Any]) -> list[dict[str, Any]]:
     return [column for column in columns if isinstance(column, dict)] if isinstance(columns, list) else []
 
 
-def _with_index_first(table: Any, noted: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
+def _with_index_first(table: Any, noted: dict[str, Any], notes: list[str]) -> tuple[Any, tuple[str, ...]]:
     """The table with its index, if one is stored, as its first columns, and their names."""
     listed = noted.get("index_columns")
     listed = listed if isinstance(listed, list) else []
@@ -147,15 +156,16 @@ def _with_index_first(table: Any, noted: dict[str, Any]) -> tuple[Any, tuple[str
     stored = list(dict.fromkeys(stored))
     if not stored:
         return table, (ROW_NAMES,) if ROW_NAMES in table.column_names else ()
-    names = {column.get("field_name"): column.get("name") for column in _described(noted) if _is_name(column)}
+    called_so = {column.get("field_name"): column.get("name") for column in _described(noted) if _is_name(column)}
     row_names: list[str] = []
     for k, name in enumerate(stored):
-        called = names.get(name, name)
+        called = called_so.get(name, name)
         nameless = called is None or called == ""
         row_names.append(str(called) if not nameless else ROW_NAMES if ROW_NAMES not in row_names else f"level_{k}")
     others = [name for name in table.column_names if name not in stored]
-    refuse_repeated([*row_names, *others])
-    return table.select([*stored, *others]).rename_columns([*row_names, *others]), tuple(row_names)
+    names, repeated = distinct_names([*row_names, *others])
+    notes.extend(repeated)
+    return table.select([*stored, *others]).rename_columns(names), tuple(names[: len(row_names)])
 
 
 def _is_name(column: dict[str, Any]) -> bool:

@@ -14,9 +14,9 @@ import python_calamine as calamine
 
 from kfrc_app._letters import letters
 from kfrc_app.tables.cells import CellColumns, cell_text, collect_cells
-from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, quoted, refuse_repeated
+from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, distinct_names, quoted
 from kfrc_app.tables.foreign import PROTECTED
-from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, names_rows
+from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, join_repeated, names_rows
 from kfrc_app.tables.layout import (
     SEARCHED,
     Row,
@@ -31,6 +31,7 @@ from kfrc_app.tables.layout import (
     refuse_second_table,
     told,
     told_above,
+    told_again,
     told_below,
     told_explanations,
 )
@@ -287,7 +288,7 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
                 f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
                 "if it is data, put a line of names above it"
             )
-        header, rows = [" ".join(cell_text(cell, TRUTHS).split()) for cell in rows[0]], rows[1:]
+        header, rows = [" ".join(cell_text(cell, TRUTHS).split()) for cell in rows[0]], _without_header(rows, notes)
         grouped = any(n_filled(title) > 1 for title in titles[-1:])
         header, rows = _with_second_line(header, rows, notes, grouped=grouped)
         names = _names(header, titles[-1:], notes)
@@ -316,8 +317,17 @@ def _without_surroundings(rows: Grid, width: int, notes: list[str]) -> Grid:
     totals, said = find_totals(filled, width) if filled else ([], [])
     notes.extend(said)
     if len(filled) < len(rows):
-        notes.append(f"left out {len(rows) - len(filled)} blank line(s) within the table")
+        notes.append(f"left out {len(rows) - len(filled)} blank line(s)")
     return [row for k, row in enumerate(filled) if k not in totals] if totals else filled
+
+
+def _without_header(rows: Grid, notes: list[str]) -> Grid:
+    """The rows below the first line, without those that repeat it, as where tables were put together."""
+    kept = [row for row in rows[1:] if row != rows[0]]
+    if len(kept) < len(rows) - 1 and n_filled(rows[0]) > 1:
+        notes.append(told_again(len(rows) - 1 - len(kept)))
+        return kept
+    return rows[1:]
 
 
 def _is_data(first: Row) -> bool:
@@ -338,18 +348,13 @@ def _with_second_line(header: list[str], rows: Grid, notes: list[str], *, groupe
 
 def _names(names: list[str], above: Sequence[Row], notes: list[str]) -> list[str]:
     """Names of the columns: with what stands above them where they repeat, and made up where there are none."""
-    given = [name for name in names if name]
-    groups = [" ".join(cell_text(cell, TRUTHS).split()) for row in above for cell in row]
-    repeats, is_merged = len({*given}) < len(given), groups[:1] == names[:1] != [""]
-    if n_filled(groups) > 1 and (repeats or is_merged):
-        why = "names of columns repeat" if repeats else "names of columns stand in two lines"
-        names = join_groups(groups, names)
-        notes.append(f"{why}, so that each was joined with the one above it")
+    names = join_repeated(names, [" ".join(cell_text(cell, TRUTHS).split()) for row in above for cell in row], notes)
     nameless = [f"column_{j + 1}" for j, name in enumerate(names) if not name and j]
     names = [name if name or j == 0 else f"column_{j + 1}" for j, name in enumerate(names)]
     if nameless:
         notes.append(f"the header has no name for {counted(nameless, 'column')}, called {quoted(nameless)}")
     if len(names) == 1 and names[0] == ROW_NAMES:
         names = ["column_1"]
-    refuse_repeated(names)
+    names, repeated = distinct_names(names)
+    notes.extend(repeated)
     return names

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, quoted
 from kfrc_app.tables.guess import LABEL_NAMES
-from kfrc_app.tables.identifiers import Identifier, find_identifiers, is_called_id
+from kfrc_app.tables.identifiers import Identifier, are_long, find_identifiers, is_called_id
 from kfrc_app.tables.kinds import Kind, Wish, written
 from kfrc_app.tables.understanding import Understanding, kind_of, understand
 
@@ -134,7 +134,7 @@ def survey(
     identifiers: list[Identifier] = []
     if not requested:
         open_columns = [name for name in chosen if name not in wishes]
-        identifiers = find_identifiers(file, found.series, found.text, found.mixed, open_columns)
+        identifiers = find_identifiers(file, found.series, found.text, found.mixed, open_columns, found.long)
         for identifier in identifiers:
             found.forget(identifier.name)
     names, notes = _row_names(file, name_column, row_names, identifiers)
@@ -158,7 +158,7 @@ def _row_names(
     """The columns that name the rows, and notes of those that were found to."""
     notes = [
         f"'{found.name}' is taken for names of the rows and not clustered by, because {found.reason}; "
-        f"{_kept(file, found.name)}"
+        f"{_kept(file, found)}"
         for found in identifiers
     ]
     if said is not None:
@@ -172,10 +172,12 @@ def _row_names(
     return tuple(row_names), notes
 
 
-def _kept(file: Columns, name: str) -> str:
-    """How to cluster by a column nevertheless."""
-    kind = Kind.NUMERIC if name in file.numbers([name], aside={*file.names} - {name}).values else Kind.NOMINAL
-    return f"{written({name: kind})} clusters by it"
+def _kept(file: Columns, found: Identifier) -> str:
+    """How to cluster by a column nevertheless: by its numbers, unless names repeat as those of groups do."""
+    name = found.name
+    values = file.numbers([name], aside={*file.names} - {name}).values.get(name)
+    is_number = values is not None and (found.unique or not are_long(file, name, values))
+    return f"{written({name: Kind.NUMERIC if is_number else Kind.NOMINAL})} clusters by it"
 
 
 def _counts_rows(file: Columns, row_names: Sequence[str]) -> bool:
@@ -211,9 +213,10 @@ def names_of_new_rows(file: Columns, known: Sequence[str]) -> tuple[str, ...]:
         numbers = file.numbers(others)
     except DataError:  # can be read in two ways, which nobody needs to know of columns that are not used
         return row_names
-    series = {name: pd.Series(values) for name, values in numbers.values.items()}
+    long = [name for name, values in numbers.values.items() if are_long(file, name, values)]
+    series = {name: pd.Series(values) for name, values in numbers.values.items() if name not in long}
     mixed = [name for name, text in numbers.text.items() if 2 * text.n_text <= text.n_known]
-    found = find_identifiers(file, series, numbers.text, mixed, others)
+    found = find_identifiers(file, series, numbers.text, mixed, others, long)
     if found and found[0].unique and (not row_names or _counts_rows(file, row_names)):
         return (found[0].name,)
     return row_names

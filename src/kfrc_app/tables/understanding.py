@@ -16,6 +16,7 @@ from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, cou
 from kfrc_app.tables.date_columns import as_dates, date_question, dated
 from kfrc_app.tables.dates import PIVOT, NotDates, has_short_years, read_dates
 from kfrc_app.tables.guess import LABEL_NAMES, are_levels, kind_of_numbers, repeat_often
+from kfrc_app.tables.identifiers import LONG_NUMBERS, are_long
 from kfrc_app.tables.kinds import Kind, Wish, written
 from kfrc_app.tables.numbers import MISSING_WORDS, is_value
 from kfrc_app.tables.scales import known_order
@@ -40,9 +41,9 @@ class Understanding:
         Those that are used: float64, categories, or datetime64.
     guessed : list of str
         Those whose type neither the user nor the file said.
-    text, mixed, doubtful, spoiled, empty, single : list or dict
-        Those that are left out: names and remarks; numbers with text among them; dates that can be read in two ways;
-        cells that the file itself has mixed up; without any value; with a single one.
+    text, long, mixed, doubtful, spoiled, empty, single : list or dict
+        Those that are left out: names and remarks; numbers of too many digits; numbers with text among them; dates
+        that can be read in two ways; cells that the file itself has mixed up; without any value; with a single one.
     codes : list of str
         Those of digits that are read as text for their leading zeros.
     blank_words : dict of str to dict of str to int
@@ -61,6 +62,7 @@ class Understanding:
     series: dict[str, pd.Series[Any]] = field(default_factory=dict)
     guessed: list[str] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
+    long: list[str] = field(default_factory=list)
     mixed: dict[str, NotNumbers] = field(default_factory=dict)
     doubtful: dict[str, str] = field(default_factory=dict)
     spoiled: dict[str, str] = field(default_factory=dict)
@@ -92,7 +94,7 @@ class Understanding:
         """Do not use a column, and say nothing of it: it has another role."""
         for found in (self.series, self.mixed, self.doubtful, self.spoiled, self.single, self.blank_words):
             found.pop(name, None)
-        for names in (self.guessed, self.text, self.empty, self.codes):
+        for names in (self.guessed, self.text, self.empty, self.codes, self.long):
             if name in names:
                 names.remove(name)
 
@@ -145,6 +147,10 @@ class Understanding:
                 compare = f"--label-column '{groups[-1]}' compares them with the result"
                 hint = f" (known groups? {compare}, {use} clusters by them)"
             notes.append(f"left out {counted(self.text, 'column')} of text: {quoted(self.text)}{hint}")
+        if self.long:
+            notes.append(
+                f"left out {counted(self.long, 'column')} of {LONG_NUMBERS}, which are names: {quoted(self.long)}"
+            )
         for name, cell in self.doubtful.items():
             notes.append(f"column '{name}' is left out: {date_question(name, cell)}")
         notes.extend(f"column '{name}' is left out: {reason}" for name, reason in self.spoiled.items())
@@ -249,7 +255,9 @@ def understand(
                 found.blank_words[name] = words
             continue
         stored = columns.stored(name)
-        if stored is not None:
+        if values is not None and are_long(columns, name, values):
+            found.long.append(name)
+        elif stored is not None:
             found.keep(name, stored)
         elif values is not None and columns.has_leading_zeros(name):
             found.codes.append(name)
@@ -335,7 +343,7 @@ def _as_wished(
             stored if stored is not None and kind_of(stored) is Kind.DATE else as_dates(columns, name, wish.day_first)
         )
     if wish.kind is Kind.NOMINAL:
-        if stored is not None and stored.dtype == np.float64:
+        if stored is not None and stored.dtype == np.float64 and stored.abs().max() < levels.LARGEST_EXACT:
             return levels.of_numbers(name, stored.to_numpy(), ordered=False)
         return levels.of_text(name, text_cells(columns, name))
     if wish.levels:
@@ -391,6 +399,11 @@ def _refuse_unusable(found: Understanding) -> None:
         raise DataError(
             f"column '{name}' has {len(cells.levels)} different texts in {cells.n_known} rows, as names and remarks "
             f"do: leave it out, or add {written({name: Kind.NOMINAL})}{numbers}"
+        )
+    for name in found.long:
+        raise DataError(
+            f"column '{name}' holds {LONG_NUMBERS}, which are names: leave it out, or add "
+            f"{written({name: Kind.NOMINAL})}, or {written({name: Kind.NUMERIC})} if they are measurements"
         )
     for name, reason in found.spoiled.items():
         raise DataError(f"column '{name}': {reason}")

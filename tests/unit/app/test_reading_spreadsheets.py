@@ -113,7 +113,7 @@ def test_a_row_called_total_that_is_none_stays(tmp_path):
 def test_two_tables_below_each_other_are_refused(tmp_path):
     block = [["n", "a", "b"], ["x", 1, 2], ["y", 3, 5], ["z", 4, 6]]
     with pytest.raises(DataError, match="two tables"):
-        read(tmp_path, [*block, [], *block])
+        read(tmp_path, [*block, [], ["m", "c", "d"], *block[1:]])
 
 
 def test_what_is_merged_down_a_column_holds_for_all_its_rows(tmp_path):
@@ -214,7 +214,7 @@ def test_a_column_that_holds_nothing_but_the_title_is_left_out(tmp_path):
 def test_blank_lines_between_rows_are_left_out_and_counted(tmp_path):
     table = read(tmp_path, [["a", "b"], [1, 2], [3, 5], [None, None], [4, 9], [6, 1]])
     assert table.data["a"].tolist() == [1, 3, 4, 6]
-    assert table.notes == ("left out 1 blank line(s) within the table",)
+    assert table.notes == ("left out 1 blank line(s)",)
 
 
 def test_names_of_columns_that_go_on_in_the_next_line_are_joined(tmp_path):

@@ -125,13 +125,6 @@ def test_columns_of_a_parquet_file_without_any_value_are_said_to_be_so(tmp_path)
     assert "left out 2 columns without any value: 'none', 'text'" in table.notes
 
 
-def test_repeated_names_in_a_parquet_file_are_named(tmp_path):
-    values = [pa.array([1.0, 2.0, 4.0])] * 3
-    pq.write_table(pa.table(values, names=["a", "b", "a"]), tmp_path / "t.pq")
-    with pytest.raises(DataError, match="'a' appears more than once"):
-        read_table(str(tmp_path / "t.pq"))
-
-
 def test_text_columns_are_reported(tmp_path):
     rows = "\n".join(f"{j},name {j},{j if j != 3 else 'many'}" for j in range(1, 9))
     table = read_table(write(tmp_path, f"a,who,count\n{rows}\n"))

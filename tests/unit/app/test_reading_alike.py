@@ -1,0 +1,289 @@
+"""The same table in every format is the same table: the same roles, types and notes, or the same refusal."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from same_table import FORMATS, SEPARATED, SHEETS, content, read_alike, roles
+
+from kfrc_app.tables import (
+    DataError,
+    Marks,
+    parse_wishes,
+    preview_table,
+    read_dissimilarities,
+    read_new_rows,
+    read_table,
+)
+from kfrc_app.tables.dialect import decode
+
+N = 30
+rng = np.random.default_rng(31)
+SIZES = rng.normal(170, 9, N).round(1).tolist()
+TEXTUAL = (*SEPARATED, *SHEETS)
+
+
+def beside(names, *columns):
+    """Rows of columns beside one of measurements, which stands first."""
+    return [["size", *names], *([size, *cells] for size, *cells in zip(SIZES, *columns, strict=True))]
+
+
+# Whole numbers of many digits
+
+
+def long_numbers(kind):
+    """Numbers that name: accounts, ids of 64 bits, ids in order, or few of them, again and again."""
+    ids = [int(value) for value in rng.integers(10**15, 9 * 10**18, N)]
+    return {
+        "of 16 digits": [4_539_578_763_621_486 + 10**7 * k * k for k in range(N)],
+        "of 64 bits": ids,
+        "negative": [value * (-1) ** k for k, value in enumerate(ids)],
+        "in order": [10**18 + 1000 * k * k for k in range(N)],
+        "again": [ids[k % 3] for k in range(N)],
+        "of 20 to 38 digits": [10 ** (19 + k % 19) + 37**7 * (k + 1) for k in range(N)],
+        "beside small ones": [k if k % 3 else ids[k] for k in range(N)],
+    }[kind]
+
+
+KINDS = ["of 16 digits", "of 64 bits", "negative", "in order", "again", "of 20 to 38 digits", "beside small ones"]
+
+
+@pytest.mark.parametrize("name", ["code", "Nr.", "account", "x"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("written", [int, str, float])
+def test_whole_numbers_of_16_digits_and_more_are_names_in_every_format(tmp_path, kind, written, name):
+    cells = [written(value) for value in long_numbers(kind)]
+    found = {}
+    for ending in FORMATS:
+        path = tmp_path / f"t.{ending}"
+        path.write_bytes(content(ending, beside([name, "y"], cells, SIZES[::-1])))
+        found[ending] = read_table(str(path))
+    if kind != "of 20 to 38 digits" and written is not str:
+        pd.DataFrame({"size": SIZES, name: cells, "y": SIZES[::-1]}).to_parquet(tmp_path / "t.parquet")
+        found["parquet"] = read_table(str(tmp_path / "t.parquet"))
+    for table in found.values():
+        assert list(table.data.columns) == ["size", "y"]
+        assert any(f"'{name}' is taken for names of the rows" in note for note in table.notes)
+    if written is str:
+        assert all(table.ids.tolist() == cells for table in found.values())
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [1.5e24 + 3.1e23 * k for k in range(9)],  # masses, with few digits
+        [k + 0.5 + 2.0**60 * (k > 7) for k in range(9)],  # fractions among them
+        [*range(8), 12_345_678_901_234_567],  # one far value, which the fit has its own way to treat
+        [10.0 ** (30 * k) * 1.2345678901234567 for k in range(9)],
+        [123_456_789_012_345 + 7 * k * k for k in range(9)],
+    ],
+)
+def test_large_measurements_stay_numbers(tmp_path, cells):
+    cells = [float(f"{cell:.12g}") if cell > 1e23 else cell for cell in cells] * 3
+    rows = [["x", "y"], *([cell, k * k % 11 + 0.5] for k, cell in enumerate(cells))]
+    assert roles(read_alike(tmp_path, rows)) == {"x": "numeric", "y": "numeric"}
+
+
+def test_long_numbers_can_be_used_if_that_is_said_and_keep_their_digits_as_categories(tmp_path):
+    shops = [10**18 + 1 + k % 3 for k in range(N)]  # the same floats
+    rows = beside(["shop"], shops)
+    pd.DataFrame({"size": SIZES, "shop": shops}).to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_bytes(content("csv", rows))
+    (tmp_path / "t.json").write_bytes(content("json", rows))
+    for ending in ("parquet", "csv", "json"):
+        path = str(tmp_path / f"t.{ending}")
+        levels = read_table(path, types=parse_wishes(["shop=nominal"])).data["shop"]
+        assert levels.tolist() == [str(shop) for shop in shops]
+        assert read_table(path, types=parse_wishes(["shop=numeric"])).data["shop"].tolist() == [1e18] * N
+        with pytest.raises(DataError, match="'shop' holds whole numbers of 16 digits and more, which are names"):
+            read_table(path, columns=["shop", "size"])
+
+
+def test_new_rows_are_named_by_the_same_long_numbers(tmp_path):
+    ids = long_numbers("of 64 bits")
+    for ending in ("csv", "json"):
+        (tmp_path / f"t.{ending}").write_bytes(content(ending, beside(["account", "y"], ids, SIZES[::-1])))
+        found = read_new_rows(str(tmp_path / f"t.{ending}"), ["size", "y"])
+        assert found.ids.tolist() == [str(value) for value in ids]
+
+
+# Bytes that are not UTF-8
+
+
+@pytest.mark.parametrize("n_wrong", [1, 2, 9])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_bytes_that_are_not_utf_8_change_nothing_else_and_are_told(tmp_path, n_wrong, line_end):
+    names = [f"Zürich {k}" for k in range(N)]
+    prices = [f"1’{200 + 7 * k}.{10 + k}" for k in range(N)]
+    lines = [
+        "Ort;Betrag;n",
+        *(f"{name};{price};{k * k % 7}" for k, (name, price) in enumerate(zip(names, prices, strict=True))),
+    ]
+    whole = line_end.join([*lines, ""]).encode()
+    wrong = whole
+    for k in range(n_wrong):
+        wrong = wrong.replace(f"Zürich {3 * k};".encode(), f"Zürich {3 * k};".encode("cp1252"))
+    found = {}
+    for name, text in (("whole", whole), ("wrong", wrong)):
+        (tmp_path / f"{name}.csv").write_bytes(text)
+        found[name] = read_table(str(tmp_path / f"{name}.csv"))
+    pd.testing.assert_frame_equal(found["wrong"].original, found["whole"].original)
+    assert found["wrong"].data["Betrag"].tolist() == [float(price.replace("’", "")) for price in prices]
+    note, *others = found["wrong"].notes
+    assert tuple(others) == found["whole"].notes
+    shown = ", ".join(f"'ü' (FC) in line {3 * k + 2}" for k in range(min(n_wrong, 5)))
+    assert note.startswith(f"{n_wrong} byte")
+    assert shown in note
+    assert ("and 4 more" in note) == (n_wrong == 9)
+
+
+@pytest.mark.parametrize("byte", [0x80, 0x81, 0x92, 0xC3, 0xE2, 0xFF])
+def test_any_byte_that_is_not_utf_8_is_one_letter(byte):
+    text, [note] = decode("Größe,é\n".encode() + bytes([byte]) + b",1\n")
+    assert text.startswith("Größe,é\n")
+    assert text[9:] == ",1\n"
+    assert f"({byte:02X}) in line 2" in note
+
+
+def test_a_text_cut_off_within_a_letter_and_one_that_says_it_is_utf_8_are_read_as_such():
+    assert decode("Größe,ß\n1,’".encode()[:-1])[0] == "Größe,ß\n1,â€"
+    assert decode(b"\xef\xbb\xbfa\xfcb\xfc\n")[0] == "aübü\n"
+
+
+def test_a_file_without_any_letter_in_utf_8_is_latin_1_as_a_whole():
+    for text in ("Größe,Straße\n", "“Spaß“ für Ärzte,é,à\n", "café,naïve\n"):
+        assert decode(text.encode("cp1252")) == (
+            text,
+            ["the file is not UTF-8, so it was read as Latin-1: check accented letters in names"],
+        )
+
+
+def test_json_with_a_wrong_byte_is_read_like_a_text_file(tmp_path):
+    rows = beside(["Straße"], [f"Zürich {k % 3}" for k in range(N)])
+    text = json.dumps([dict(zip(rows[0], row, strict=True)) for row in rows[1:]], ensure_ascii=False, indent=0)
+    (tmp_path / "t.json").write_bytes(text.encode().replace("Zürich 1".encode(), b"Z\xfcrich 1", 1))
+    found = read_table(str(tmp_path / "t.json"))
+    assert found.data["Straße"].tolist() == [row[1] for row in rows[1:]]
+    assert found.notes[0].startswith("1 byte is not UTF-8 and was read as Latin-1, check it: 'ü' (FC) in line 8")
+
+
+# Another table below
+
+
+FIRST = [["shop", "area", "staff", "income"], *([f"s{k}", k + 1.5, k * k % 7, 3 * k + 0.5] for k in range(8))]
+SECOND = {
+    "of two columns": [["kind", "n"], ["a", 3], ["b", 5], ["c", 9]],
+    "of three columns": [["kind", "n", "m"], ["a", 3, 4.5], ["b", 5, 2.5]],
+    "of as many columns": [["kind", "n", "m", "k"], ["a", 3, 4.5, 1], ["b", 5, 2.5, 2]],
+    "of numbers": [["n", "m"], [1.5, 3], [2.5, 7]],
+}
+
+
+def padded(rows, width=4):
+    return [[*row, *[None] * (width - len(row))] for row in rows]
+
+
+@pytest.mark.parametrize("title", [[], [["Kinds of goods"]]])
+@pytest.mark.parametrize("above", [[], [["Our shops"], []]])
+@pytest.mark.parametrize("second", SECOND)
+def test_another_table_below_a_blank_line_is_refused_in_every_format(tmp_path, second, title, above):
+    rows = padded([*above, *FIRST, [], *title, *SECOND[second]])
+    with pytest.raises(DataError, match=r"two tables below each other: after a blank line, '(kind|n)'") as caught:
+        read_alike(tmp_path, rows, TEXTUAL)
+    for separator in ",;\t":
+        lines = [separator.join(map(str, row)) for row in [*above, *FIRST, [], *title, *SECOND[second]]]
+        (tmp_path / "short.csv").write_text("\n".join(lines))
+        with pytest.raises(DataError, match="two tables below each other") as short:
+            preview_table(str(tmp_path / "short.csv"))
+        assert str(short.value) == str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        [["x8", "no answer", None, None]],  # a row of which little is known
+        [["x8", 2.5, 3, 7], ["x9", "not yet", 4, 8]],
+        [["x8", 2.5, None, None], ["x9", 3.5, None, None]],
+    ],
+)
+def test_rows_below_a_blank_line_are_rows_in_every_format(tmp_path, below):
+    found = read_alike(tmp_path, padded([*FIRST, [], *below]), TEXTUAL)
+    assert found.n_rows == 8 + len(below)
+
+
+def test_a_table_that_goes_on_below_its_names_is_one_table_in_every_format(tmp_path):
+    more = [[f"t{k}", k + 2.5, k * k % 5, 2 * k + 0.5] for k in range(5)]
+    found = read_alike(tmp_path, padded([*FIRST, [], FIRST[0], *more]), TEXTUAL)
+    assert found.n_rows == 13
+    assert "the names of the columns stand again in 1 line(s), which are left out" in found.notes
+
+
+def test_a_table_above_another_is_refused_in_every_format(tmp_path):
+    above = [["kind", "n", "m"], ["a", 3, 4.5], ["b", 5, 2.5], ["c", 7, 1.5], []]
+    with pytest.raises(DataError, match="two tables below each other: below other rows, 'shop'"):
+        read_alike(tmp_path, padded([*above, *FIRST]), TEXTUAL)
+
+
+# Names that repeat
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["a", "b", "a"], ["a", "b", "a (2)"]),
+        (["a", "a", "a"], ["a", "a (2)", "a (3)"]),
+        (["a", "a (2)", "a"], ["a", "a (2)", "a (3)"]),
+        (["a", "a", "a (2)"], ["a", "a (3)", "a (2)"]),
+    ],
+)
+def test_names_that_repeat_are_numbered_in_every_format(tmp_path, names, found):
+    columns = [rng.normal(size=N).round(3).tolist() for _ in names]
+    rows = beside(names, *columns)
+    table = read_alike(tmp_path, rows)
+    assert [column.name for column in table.columns] == ["size", *found]
+    new = [
+        name for name in found if name not in names[: found.index(name) + 1] or found.index(name) != names.index(name)
+    ]
+    assert any("numbered: " in note and all(f"'{name}'" in note for name in new) for note in table.notes)
+    arrays = [pa.array(SIZES), *map(pa.array, columns)]
+    pq.write_table(pa.Table.from_arrays(arrays, names=["size", *names]), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_bytes(content("csv", rows))
+    for path in ("t.parquet", "t.csv"):
+        data = read_table(str(tmp_path / path)).data
+        assert data.to_dict("list") == dict(zip(["size", *found], [SIZES, *columns], strict=True))
+
+
+def test_repeated_columns_of_a_parquet_file_keep_their_types_and_places(tmp_path):
+    words = ["p", "q", "p"] * 10
+    lists = pa.array([[1]] * N)
+    arrays = [pa.array(SIZES), pa.array(words), pa.array(range(N)), lists, pa.array(SIZES[::-1]), pa.array(words[::-1])]
+    pq.write_table(pa.Table.from_arrays(arrays, names=["a", "b", "c", "a", "a", "b"]), tmp_path / "t.parquet")
+    found = read_table(str(tmp_path / "t.parquet"), columns=["a", "b", "a (2)", "b (2)"]).data
+    assert found.to_dict("list") == {"a": SIZES, "b": words, "a (2)": SIZES[::-1], "b (2)": words[::-1]}
+
+
+@pytest.mark.parametrize("form", ["split", "columns"])
+def test_repeated_names_of_other_forms_of_json_are_numbered(tmp_path, form):
+    text = {
+        "split": '{"columns": ["a", "a"], "data": [[1.5, 7], [2.5, 3], [4.5, 5]]}',
+        "columns": '{"a": [1.5, 2.5, 4.5], "a": [7, 3, 5]}',
+    }
+    (tmp_path / "t.json").write_text(text[form])
+    assert read_table(str(tmp_path / "t.json")).data.to_dict("list") == {"a": [1.5, 2.5, 4.5], "a (2)": [7, 3, 5]}
+
+
+def test_names_below_those_of_groups_are_joined_with_them_in_every_format(tmp_path):
+    rows = [[None, "2023", None, "2024", None], ["shop", "Q1", "Q2", "Q1", "Q2"]]
+    rows += [[f"s{k}", k + 0.5, k * k % 7, 3 * k, k**3] for k in range(8)]
+    found = read_alike(tmp_path, rows, TEXTUAL)
+    assert [column.name for column in found.columns] == ["shop", "2023 Q1", "2023 Q2", "2024 Q1", "2024 Q2"]
+
+
+def test_names_of_a_matrix_may_repeat(tmp_path):
+    (tmp_path / "R.csv").write_text(",a,a,b\na,0,1,2\na,1,0,3\nb,2,3,0\n")
+    assert read_dissimilarities(str(tmp_path / "R.csv"), marks=Marks(".")).ids.tolist() == ["a", "a", "b"]
