@@ -28,6 +28,10 @@ _ALWAYS_PROCESSES = 8
 LARGEST_TOTAL = 1e20
 """No table has more rows than this, and sums of squares times it are still numbers."""
 
+SMALLEST_TOTAL = 2.0
+"""Weights count rows, and one row has neither a deviation, whose divisor is Σs − 1, nor a second one to be compared
+with: weights must sum to this at least."""
+
 LARGEST_LEVEL = 100.0
 """Every kernel has long reached its limit at bandwidths of e^100 and of e^-100 standard deviations."""
 

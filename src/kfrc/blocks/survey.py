@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfrc._validation import SMALLEST_TOTAL
 from kfrc.blocks.engine import Engine
 from kfrc.blocks.histogram import Histogram
 from kfrc.blocks.levels import LevelCounts
@@ -31,8 +32,6 @@ _SPARE = 1.3
 
 _LARGEST_HASH = 2**64 - 1
 _FIRST_BLANKS = 10
-_SMALLEST_TOTAL = 2.0
-"""Deviations divide by Σs − 1: weights of a smaller sum do not count rows."""
 
 
 def survey_rows(engine: Engine, source: Source, plans: Sequence[ColumnPlan]) -> Survey:
@@ -46,10 +45,11 @@ def survey_rows(engine: Engine, source: Source, plans: Sequence[ColumnPlan]) -> 
     reader = Reader(source, Coding(), engine.partition(source))
     threshold = sample_threshold(source.n_rows)
     found = engine.run_on_chunks(SurveyPass(tuple(plans), threshold), reader, "first pass over the rows")
-    if found.total < _SMALLEST_TOTAL:
+    if found.total < SMALLEST_TOTAL:
         raise SourceError(
             f"the weights in column '{source.weight_name}' sum to {found.total:.3g}, but they say how many rows a row "
-            "stands for"
+            f"stands for and must sum to at least {SMALLEST_TOTAL:g}: multiply them by "
+            f"{source.n_rows / max(found.total, np.finfo(np.float64).tiny):.4g}"
         )
     if len(found.sample.rows) < min(SAMPLE_ROWS, found.n_counted):
         threshold = sample_threshold(source.n_rows, found.n_counted)

@@ -78,7 +78,8 @@ class RelationalClusterer(FuzzyClusterer):
             20 000 rows in blocks, from the minimum of a sample on.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each row stands for: 2 is the row twice, 0 is the row absent.
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent. They must sum to at least 2:
+            multiply weights that sum to one by the number of rows.
         client : distributed.Client, optional
             Of a Dask cluster whose workers are to pass over the rows of a source; threads of this process otherwise.
         memory : str or float, optional

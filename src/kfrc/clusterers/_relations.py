@@ -13,8 +13,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import cosine_distances
 
-from kfrc._numerics import check_memory, clear_rounding
-from kfrc._validation import check_dissimilarities, check_squares
+from kfrc._numerics import check_memory, clear_rounding, rounding_of
+from kfrc._validation import check_dissimilarities, check_not_negative, check_squares
 from kfrc.clusterers._row_spaces import GowerSpace, MatrixSpace, PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies
 from kfrc.clusterers._tables import note_columns
@@ -149,16 +149,22 @@ class GivenMatrix(MatrixRelation):
     ----------
     kept : ndarray of shape (n_merged,) or None
         Which columns of the matrix are left.
+    rounding : float
+        How far below zero a dissimilarity may be by rounding.
     """
 
     merges: ClassVar[bool] = False
     kept: IntArray | None = None
+    rounding: float = 0.0
 
     def read(self, estimator: Any, X: Any) -> tuple[Self, FloatArray]:
-        return self, check_dissimilarities(estimator._table(X))
+        given = estimator._table(X)
+        R = check_dissimilarities(given)
+        return replace(self, rounding=rounding_of(given) * float(R.max())), R
 
     def read_new(self, estimator: Any, X: Any) -> FloatArray:
-        return estimator._rows(X)
+        new = estimator._rows(X)
+        return check_not_negative(new, max(self.rounding, rounding_of(new) * float(np.abs(new).max())))
 
     def learned(self, rows: MergedRows, names: Any = None) -> Self:
         return replace(self, rows=rows.values, weights=rows.weights, kept=rows.first)
@@ -231,7 +237,8 @@ class Metric(MatrixRelation):
             return cdist(new, self.rows, self.metric)  # by differences: no digits lost, unlike inner products
         if isinstance(self.metric, str) and self.metric == "cosine" and not self.params:
             return _angular_distances(new, self.rows)
-        return pairwise_distances(new, self.rows, metric=self.metric, **(self.params or {}))
+        R = pairwise_distances(new, self.rows, metric=self.metric, **(self.params or {}))
+        return check_not_negative(R, rounding_of(R) * float(np.abs(R).max()))
 
 
 def _angular_distances(new: FloatArray, rows: FloatArray) -> FloatArray:

@@ -15,15 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kfrc._numerics import HASH_INCREMENT, scramble
-from kfrc._validation import LARGEST_TOTAL, check_sample_weight
+from kfrc._validation import LARGEST_TOTAL, SMALLEST_TOTAL, check_sample_weight
 from kfrc.relational import Given, Start
 from kfrc.typing import FloatArray, IntArray
 
 _WORTHWHILE = 0.3
 """Share of the rows that must repeat others before rows without weights are merged: it saves time, and moves rows."""
-
-_SMALLEST_TOTAL = 2.0
-"""Deviations divide by Σs − 1: weights of a smaller sum do not count rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,12 +161,12 @@ def check_frequencies(sample_weight: Any, n_samples: int) -> FloatArray | None:
     if weights is None:
         return None
     total = float(weights.sum())
-    if total < _SMALLEST_TOTAL:
+    if total < SMALLEST_TOTAL:
         few = total * LARGEST_TOTAL < 1  # the inverse of the smallest numbers is none
         change = f"divide them by {total:.1g}" if few else f"multiply them by {n_samples / total:.4g}"
         raise ValueError(
-            f"sample_weight sums to {total:.3g}, but weights say how many rows a row stands for: {change}, so that "
-            "their mean is one, as is usual for survey weights"
+            f"sample_weight sums to {total:.3g}, but weights count rows (2 is the row twice) and must sum to at least "
+            f"{SMALLEST_TOTAL:g}: {change}, so that their mean is one, as is usual for survey weights"
         )
     return weights
 

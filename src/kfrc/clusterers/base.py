@@ -66,7 +66,9 @@ class FuzzyClusterer(
     Notes
     -----
     Weights of rows are frequencies: weight 2 is the row twice, weight 0 is the row absent, and its memberships are what
-    ``predict_proba`` says of it. So they should sum to about the number of rows (survey weights: mean one).
+    ``predict_proba`` says of it. So they should sum to about the number of rows (survey weights: mean one), and must
+    sum to at least 2: one row has neither a deviation nor a second one to be compared with. This is one rule for all
+    methods, also for those whose memberships do not change if all weights are multiplied by the same number.
 
     Rows with weights, and rows of which at least three in ten repeat others, are fitted as different rows with their
     frequencies, sorted by value: the result then depends neither on the order of the rows nor on how a row is repeated,
@@ -92,7 +94,8 @@ class FuzzyClusterer(
         X : array-like of shape (n_samples, n_features)
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each row stands for.
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent. They must sum to at least 2:
+            multiply weights that sum to one by the number of rows.
 
         Returns
         -------

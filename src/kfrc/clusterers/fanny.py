@@ -162,7 +162,8 @@ class FANNY(FuzzyClusterer):
             table of pandas, polars or Arrow with columns of any type.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each row stands for: 2 is the row twice, 0 is the row absent.
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent. They must sum to at least 2:
+            multiply weights that sum to one by the number of rows.
 
         Returns
         -------

@@ -421,8 +421,9 @@ class KFRC(FuzzyClusterer):
             :mod:`kfrc.sources`, an Arrow data set, a dask DataFrame or array.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How many rows each row stands for: weight 2 is the row twice, weight 0 is the row absent. Sources have a
-            column of weights instead.
+            How many rows each row stands for: 2 is the row twice, 0 is the row absent. They must sum to at least 2:
+            multiply weights that sum to one by the number of rows.
+            Sources have a column of weights instead.
         client : distributed.Client, optional
             Of a Dask cluster whose workers are to pass over the rows; threads of this process do so otherwise.
         memory : str or float, optional

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from kfrc._numerics import clear_rounding
+from kfrc._numerics import SINGLE_TOL, clear_rounding
 from kfrc.bandwidth import BandwidthResult
 from kfrc.bandwidth.projections import FEASIBILITY_TOL
 from kfrc.columns import Rows, Table, values_of
@@ -104,6 +104,12 @@ class PrecomputedCenters(Centers):
             raise KFRCError(
                 "memberships of new rows need their similarity to themselves, which a precomputed kernel with a "
                 "varying diagonal does not tell: normalize the kernel to a constant diagonal"
+            )
+        largest = float(np.abs(Z).max(initial=0.0))
+        if largest > self.similarity * (1.0 + SINGLE_TOL):
+            raise KFRCError(
+                f"similarities of the new rows reach {largest:.3g}, which no kernel allows where that of a row to "
+                f"itself is {self.similarity:.3g}: normalize them as the matrix of the fit was"
             )
         distances = self.similarity - 2.0 * (Z @ self.prototypes) + self.squared_norms
         return np.maximum(clear_rounding(distances, self.similarity, self.squared_norms), 0.0)

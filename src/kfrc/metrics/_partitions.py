@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kfrc._validation import as_array, check_labels, check_memberships, check_sample_weight
+from kfrc._validation import SMALLEST_TOTAL, as_array, check_labels, check_memberships, check_sample_weight
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -60,10 +60,10 @@ def _check_pair(
         if lengths[0] < 2:
             raise ValueError("agreement is counted over pairs of samples: at least 2 samples are needed, got 1")
         return pair, None
-    if weights.sum() < 2:
+    if weights.sum() < SMALLEST_TOTAL:
         raise ValueError(
             "agreement is counted over pairs of samples, and a weight says how many times a row counts: "
-            f"sample_weight must sum to at least 2, got {weights.sum():g}"
+            f"sample_weight must sum to at least {SMALLEST_TOTAL:g}, got {weights.sum():g}"
         )
     present = weights > 0
     return [part[present] for part in pair], weights[present]

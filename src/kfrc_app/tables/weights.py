@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kfrc._validation import SMALLEST_TOTAL
 from kfrc.typing import FloatArray
 from kfrc_app.tables.columns import Columns, DataError
-
-SMALLEST_TOTAL = 2.0
-"""Rows that all rows together must stand for at least."""
 
 
 def read_weights(columns: Columns, name: str) -> FloatArray:

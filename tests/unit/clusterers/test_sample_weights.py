@@ -16,6 +16,7 @@ from kfrc.clusterers._spread import SpreadDissimilarity
 from kfrc.clusterers.nerfcm import _raised_eigenvalue
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.metrics import uniformity_index
+from strategies import CLUSTERERS
 
 METHODS = {
     "FRC": FRC(3, m=1.6),
@@ -288,3 +289,32 @@ def test_a_negative_distance_is_reported_by_the_row_of_the_user():
         RFCM(2, metric="precomputed", random_state=0).fit(shifted, sample_weight=[0] * 3 + [1] * 10)
     sample = int(str(plain.value).split("sample ")[1].split()[0])
     assert f"sample {sample + 3} has" in str(moved.value)
+
+
+@pytest.mark.parametrize("total", [0.01, 1.0, 1.9])
+def test_weights_that_count_less_than_two_rows_are_refused_alike(total, rows):
+    X = rows[0]
+    told = set()
+    for method in CLUSTERERS:
+        for model in (method(3), method(8)):
+            with pytest.raises(ValueError, match=r"count rows .* must sum to at least 2") as refusal:
+                model.fit(X, sample_weight=np.full(len(X), total / len(X)))
+            told.add(str(refusal.value))
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("method", CLUSTERERS, ids=lambda method: method.__name__)
+def test_the_rule_for_weights_stands_where_people_look(method):
+    words = " ".join(str(method.fit.__doc__).split())
+    assert "They must sum to at least 2: multiply weights that sum to one by the number of rows." in words
+
+
+@pytest.mark.parametrize("total", [7.5, 4000.0])
+@each({name: method for name, method in METHODS.items() if name != "FRC, root"})
+def test_memberships_of_one_objective_know_weights_up_to_a_factor(estimator, total, rows):
+    X, weights, start = rows
+    given = {"n_init": 1, "init": start} if "n_init" in estimator.get_params() else {"init": start}
+    model = sklearn.base.clone(estimator).set_params(**given)
+    expected = sklearn.base.clone(model).fit(X, sample_weight=weights).memberships_
+    scaled = model.fit(X, sample_weight=weights * (total / weights.sum()))
+    assert_allclose(scaled.memberships_, expected, atol=1e-5)
