@@ -23,11 +23,12 @@ def shown(tmp_path_factory):
     return run_python(["-m", "kfrc_app.cli.main", "demo"], folder), folder / "kfrc-demo"
 
 
-def test_the_demo_prints_what_the_readme_shows(shown):
+def test_the_demo_prints_what_its_page_shows(shown):
     printed, out = shown
     assert (out / "report.html").stat().st_size > 50_000
     assert [line for line in printed.splitlines() if line != line.rstrip()] == []
-    assert_same_text(printed, TEXT_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))[-1])
+    page = ROOT / "docs" / "how-to" / "use-the-command-line.md"
+    assert_same_text(printed, TEXT_BLOCK.findall(page.read_text(encoding="utf-8"))[-1])
 
 
 def test_the_demo_says_that_its_table_is_made_up_and_writes_its_results(shown):
