@@ -7,12 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
-PATIENCE = 40.0
-"""Seconds that anything may take before the test fails."""
+from waiting import wait_until
 
 
 class Machines:
@@ -70,13 +68,6 @@ class Machines:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # and the workers that a killed client left
             process.communicate()
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
 
 
 def kill(process):

@@ -8,6 +8,7 @@ import pytest
 
 from browser.page import Page
 from kfrc_app.server.serve import serving
+from waiting import PATIENCE
 
 FLAGS = [
     "--headless=new",
@@ -41,6 +42,8 @@ def start_browser(tmp_path_factory):
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
         started.append(browser)
+        browser.set_page_load_timeout(PATIENCE)
+        browser.set_script_timeout(PATIENCE)
         # The window of a headless browser has a least width; the viewport has none.
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)

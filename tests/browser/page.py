@@ -6,7 +6,8 @@ import json
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-PATIENCE = 90  # seconds, on a busy machine
+from waiting import PATIENCE
+
 STILL = {"name": "prefers-reduced-motion", "value": "reduce"}  # nothing is clicked while it moves
 QUICK = {"refits": "0", "how-many": "number"}
 
@@ -40,11 +41,11 @@ class Page:
     def text(self, name):
         return self[name].text
 
-    def until(self, condition, seconds=PATIENCE):
+    def until(self, condition):
         from selenium.common.exceptions import StaleElementReferenceException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        waiting = WebDriverWait(self.browser, seconds, ignored_exceptions=[StaleElementReferenceException])
+        waiting = WebDriverWait(self.browser, PATIENCE, ignored_exceptions=[StaleElementReferenceException])
         return waiting.until(lambda _: condition())
 
     def until_shown(self, name):

@@ -8,8 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +16,7 @@ import pytest
 from browser.page import Page
 from kfrc_app.server import security
 from kfrc_app.server.door import leading_to
+from waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -231,10 +230,7 @@ def test_a_server_that_is_killed_in_mid_run_is_told_with_what_to_do(browser, lon
     finally:
         process.kill()
         process.communicate()
-    end = time.monotonic() + 20
-    while list(tmp_path.glob("kfrc-app-*")) and time.monotonic() < end:
-        time.sleep(0.1)
-    assert list(Path(tmp_path).glob("kfrc-app-*")) == []
+    wait_until(lambda: not list(tmp_path.glob("kfrc-app-*")))
 
 
 def test_everything_can_be_done_with_the_keyboard(page, browser, table):

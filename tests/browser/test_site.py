@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SITE = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
@@ -52,7 +54,7 @@ def requested(browser):
 def wait_for(browser, script):
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(browser, 20).until(lambda driver: driver.execute_script(script))
+    return WebDriverWait(browser, PATIENCE).until(lambda driver: driver.execute_script(script))
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kfrc_app._missing import missing_package
+from waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +31,7 @@ FIT = ["fit", "table.csv", "-c", "2", "-o", "out"]
 
 def run_python(*arguments):
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", timeout=120, check=False
+        [sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE, check=False
     )
 
 

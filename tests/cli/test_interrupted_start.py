@@ -13,10 +13,9 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+from waiting import PATIENCE
 
-PATIENCE = 300.0
-"""Seconds that anything may take before the test fails."""
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 
 PROGRAM = """
 import os, signal, sys

@@ -6,18 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from kfrc_app.runs.results import MODEL
+from waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs groups of processes")
-
-PATIENCE = 60.0
-"""Seconds that anything may take before the test fails; the work itself would take longer than all tests may."""
 
 BEGINNING = """
 import os, pathlib, signal, sys, time
@@ -137,23 +134,21 @@ def interrupt(tmp_path_factory):
 
 def wait_for(file, process):
     """Wait until a process has made a file."""
-    end = time.monotonic() + PATIENCE
-    while not file.exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.02)
+    wait_until(lambda: file.exists() or process.poll() is not None)
+    assert file.exists(), process.communicate()
 
 
 def assert_nobody_is_left(group):
     """Wait until a group of processes is gone."""
-    end = time.monotonic() + PATIENCE
-    while True:
+
+    def is_gone():
         try:
             os.killpg(group, 0)
         except ProcessLookupError:
-            return
-        assert time.monotonic() < end, "a worker outlives the program"
-        time.sleep(0.02)
+            return True
+        return False
+
+    wait_until(is_gone)
 
 
 def everything_in(folder):

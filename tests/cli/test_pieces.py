@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from kfrc.metrics import adjusted_rand_score
-from processes import Machines, wait_until
+from processes import Machines
+from waiting import wait_until
 
 N_ROWS = 24_000
 SETTINGS = ("-c", "3", "--level", "1", "-m", "1.3", "--max-anisotropy", "2", "--starts", "1")

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -14,11 +13,9 @@ from kfrc import FCM
 from kfrc_app.cli.termination import orderly_termination
 from kfrc_app.models import dump_model
 from kfrc_app.runs.results import MODEL
+from waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
-
-PATIENCE = 60.0
-"""Seconds that anything may take before the test fails."""
 
 STANDING_STILL = """
 import os, pathlib, sys, time
@@ -59,11 +56,8 @@ def terminate(tmp_path_factory):
                 env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "REACHED": str(reached)},
             )
         )
-        end = time.monotonic() + PATIENCE
-        while not reached.exists():
-            assert processes[-1].poll() is None, processes[-1].communicate()
-            assert time.monotonic() < end, "waited too long"
-            time.sleep(0.02)
+        wait_until(lambda: reached.exists() or processes[-1].poll() is not None)
+        assert reached.exists(), processes[-1].communicate()
         processes[-1].send_signal(signal.SIGTERM)
         out, err = processes[-1].communicate(timeout=PATIENCE)
         return processes[-1].returncode, out, err

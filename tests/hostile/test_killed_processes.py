@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from concurrent.futures.process import BrokenProcessPool
 from types import SimpleNamespace
 
@@ -20,6 +19,7 @@ from kfrc_app.server import limits, work, workers
 from kfrc_app.server.jobs import Runs, State
 from kfrc_app.server.uploads import Uploads
 from kfrc_app.server.workers import WorkerEndedError, Workers
+from waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -107,9 +107,7 @@ def upload(uploads):
 
 
 def ended(run):
-    limit = time.monotonic() + 60
-    while not (run.is_over and run.upload.users == 0) and time.monotonic() < limit:
-        time.sleep(0.01)
+    wait_until(lambda: run.is_over and run.upload.users == 0)
     return run.state
 
 

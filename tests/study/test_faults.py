@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from kfrc_app.cli.study import app
 from kfrc_app.study.errors import StudyError
 from kfrc_app.study.store import StudyStore
-from processes import PATIENCE, Machines, kill, wait_until
+from processes import Machines, kill
+from waiting import PATIENCE, wait_until
 
 pytestmark = [
     pytest.mark.slow,

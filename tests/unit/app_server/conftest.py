@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +14,7 @@ import pytest
 from kfrc_app.server.folder import PREFIX
 from kfrc_app.server.security import TOKEN_HEADER
 from kfrc_app.server.serve import Address, serving
-
-PATIENCE = 120.0  # seconds, on a busy machine
+from waiting import PATIENCE, wait_until
 
 
 @dataclass
@@ -77,17 +75,6 @@ def receive(uploads, content, name="a.csv"):
     return asyncio.run(uploads.receive(_pieces(content), name))
 
 
-def wait_for(condition, seconds=PATIENCE):
-    """What a condition says once it says something."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = condition()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("nothing happened")
-
-
 def follow(client, run):
     """The last state of a run."""
 
@@ -95,7 +82,7 @@ def follow(client, run):
         state = client.get(f"/runs/{run}").json()
         return state if state["state"] not in ("waiting", "running") else None
 
-    return wait_for(ended)
+    return wait_until(ended)
 
 
 def two_groups(n_rows=40, n_columns=3, seed=0):

@@ -18,8 +18,9 @@ import kfrc_app.server.serve
 from kfrc_app.cli.main import app
 from kfrc_app.server.folder import PREFIX, PrivateFolder, remove_left_over, remove_own
 from kfrc_app.server.serve import serving
+from waiting import PATIENCE, wait_until
 
-from .conftest import follow, give, long_table, wait_for
+from .conftest import follow, give, long_table
 
 psutil = pytest.importorskip("psutil")
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{40,}")
@@ -49,7 +50,7 @@ def folders(place):
 
 def client_of(address):
     base, token = address.split("/?token=")
-    return httpx.Client(base_url=base, headers={"x-kfrc-token": token}, timeout=60, trust_env=False)
+    return httpx.Client(base_url=base, headers={"x-kfrc-token": token}, timeout=PATIENCE, trust_env=False)
 
 
 def run_something_long(address):
@@ -57,7 +58,7 @@ def run_something_long(address):
     with client_of(address) as client:
         table = give(client, long_table())
         run = client.post(f"/tables/{table}/runs", json={"refits": 20}).json()["id"]
-        wait_for(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
+        wait_until(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
 
 
 @pytest.mark.parametrize(
@@ -69,19 +70,19 @@ def test_an_orderly_end_leaves_no_file_and_no_process(tmp_path, number, code, wo
             run_something_long(address)
         (folder,) = folders(tmp_path)
         assert folder.stat().st_mode & 0o777 == 0o700
-        wait_for((tmp_path / "given").exists)
-        given = wait_for((tmp_path / "given").read_text).strip()
+        wait_until((tmp_path / "given").exists)
+        given = wait_until((tmp_path / "given").read_text).strip()
         assert "token" not in given
         assert address.split("=")[1] in Path(given.removeprefix("file://")).read_text()
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == code
         assert "Traceback" not in out + err
         assert folders(tmp_path) == []
         assert not Path(given.removeprefix("file://")).exists()
-        wait_for(lambda: not any(child.is_running() for child in children), seconds=15)
+        wait_until(lambda: not any(child.is_running() for child in children))
 
 
 def test_a_server_that_is_killed_takes_its_processes_and_files_along(tmp_path):
@@ -91,8 +92,8 @@ def test_a_server_that_is_killed_takes_its_processes_and_files_along(tmp_path):
         assert len(children) >= 1
         process.kill()
         process.wait()
-        wait_for(lambda: not any(child.is_running() for child in children), seconds=15)
-        wait_for(lambda: folders(tmp_path) == [], seconds=15)
+        wait_until(lambda: not any(child.is_running() for child in children))
+        wait_until(lambda: folders(tmp_path) == [])
 
 
 def test_the_folder_of_a_server_that_is_gone_is_removed_and_that_of_a_living_one_is_not(tmp_path):

@@ -15,8 +15,7 @@ import kfrc_app.server.serve
 from kfrc_app.cli.main import app
 from kfrc_app.server.door import leading_to
 from kfrc_app.server.serve import Address
-
-from .conftest import wait_for
+from waiting import wait_until
 
 
 def is_private(path):
@@ -58,7 +57,7 @@ def test_the_browser_is_started_with_the_file_which_goes_once_the_page_is_open(t
 
     def look(path):  # as a browser that reads the file, and then asks for the page
         try:
-            wait_for(lambda: not path.exists(), seconds=20)
+            wait_until(lambda: not path.exists())
             started.append("gone")
         finally:
             ended.set()

@@ -7,6 +7,7 @@ import pytest
 
 from kfrc_app.server.security import TOKEN_HEADER
 from kfrc_app.server.uploads import shown_name
+from waiting import PATIENCE
 
 from .conftest import give
 
@@ -34,7 +35,7 @@ TRICKS = [
 
 def raw(served, method, path):
     """A request with its path exactly as it is written."""
-    connection = http.client.HTTPConnection("127.0.0.1", served.address.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", served.address.port, timeout=PATIENCE)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     connection.putheader("Host", "127.0.0.1")
     connection.putheader(TOKEN_HEADER, served.address.token)

@@ -22,8 +22,9 @@ from kfrc_app.server.problems import PageError
 from kfrc_app.server.security import REPORT_POLICY
 from kfrc_app.server.uploads import Uploads
 from kfrc_app.server.workers import Worker, WorkerEndedError
+from waiting import wait_until
 
-from .conftest import as_csv, follow, give, long_table, receive, start, two_groups, wait_for
+from .conftest import as_csv, follow, give, long_table, receive, start, two_groups
 
 
 def test_a_run_finds_what_kfrc_finds_for_the_same_table(client, done, table):
@@ -142,10 +143,10 @@ def crowd(served):
         found["waiting"] = [state(first), state(second)]
         found["cancelled in time"] = client.delete(f"/runs/{first}").json()
         found["next"] = state(second)
-        wait_for(lambda: all(state(run)["progress"].get("step") in WORKING for run in (cancelled, killed)))
+        wait_until(lambda: all(state(run)["progress"].get("step") in WORKING for run in (cancelled, killed)))
         workers = set(workers_of(served))
         found["cancelled"] = client.delete(f"/runs/{cancelled}").json()
-        found["ended"] = wait_for(lambda: workers.difference(workers_of(served)), seconds=20)
+        found["ended"] = wait_until(lambda: workers.difference(workers_of(served)))
         found["report"] = client.get(f"/runs/{cancelled}/report").status_code
         found["left"] = served.files & {cancelled}
         found["still cancelled"] = state(cancelled)
@@ -189,7 +190,7 @@ def test_a_queue_is_bounded_and_old_results_make_room(tmp_path, monkeypatch):
     try:
         for _ in range(limits.MAX_KEPT_RUNS + 5):
             run = runs.add(upload, {})
-            wait_for(lambda run=run: run.state is State.FAILED)
+            wait_until(lambda run=run: run.state is State.FAILED)
         assert len(runs._runs) <= limits.MAX_KEPT_RUNS
         assert upload.users == 0
         monkeypatch.setattr(limits, "MAX_WAITING", 0)
@@ -228,7 +229,7 @@ def test_the_bytes_of_all_results_are_bounded_and_the_newest_stays(tmp_path, mon
         done = []
         for _ in range(5):
             done.append(runs.add(upload, {}))
-            wait_for(lambda: done[-1].worker is None and done[-1].is_over and upload.users == 0)
+            wait_until(lambda: done[-1].worker is None and done[-1].is_over and upload.users == 0)
         assert [run.folder.exists() for run in done] == [False] * (5 - kept) + [True] * kept
         assert [*runs._runs.values()] == done[5 - kept :]
     finally:
@@ -313,7 +314,7 @@ def test_a_process_is_used_again_unless_its_run_was_cancelled(tmp_path, cancelle
     try:
         with runs._changed:  # so that the run is known before it is worked on
             run = runs.add(receive(uploads, b"x"), {})
-        wait_for(lambda: run.upload.users == 0)
+        wait_until(lambda: run.upload.users == 0)
         assert fate[-1] == expected
         assert run.worker is None
     finally:

@@ -23,8 +23,9 @@ from kfrc_app.server.problems import PageError
 from kfrc_app.server.serve import backstage
 from kfrc_app.server.tasks import as_problem
 from kfrc_app.server.uploads import Uploads
+from waiting import PATIENCE, wait_until
 
-from .conftest import as_csv, give, receive, two_groups, wait_for
+from .conftest import as_csv, give, receive, two_groups
 
 
 def describe(client, key, **choices):
@@ -187,7 +188,7 @@ def test_what_nobody_looks_at_is_removed_although_nobody_asks_for_anything(tmp_p
     monkeypatch.setattr(limits, "IDLE_SECONDS", 0.2)
     with backstage(tmp_path) as pages:
         upload = receive(pages.uploads, b"x")
-        wait_for(lambda: not upload.path.exists(), seconds=20)
+        wait_until(lambda: not upload.path.exists())
         assert len(pages.uploads) == 0
 
 
@@ -353,7 +354,7 @@ def test_a_file_of_which_nothing_comes_in_any_more_is_given_up(tmp_path, monkeyp
 
 def test_connections_that_ask_for_nothing_are_closed(served, client, monkeypatch):
     monkeypatch.setattr(limits, "ASKING_SECONDS", 0.1)
-    silent = [socket.create_connection(("127.0.0.1", served.address.port), timeout=20) for _ in range(3)]
+    silent = [socket.create_connection(("127.0.0.1", served.address.port), timeout=PATIENCE) for _ in range(3)]
     for begun, connection in zip(
         (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX:", b"GET /nothing HTTP/1.1\r\n"), silent, strict=True
     ):
@@ -376,7 +377,7 @@ def test_connections_without_the_token_take_no_places_of_those_with_it(served, b
     def sending():
         yield b"a,b\n"
         for _ in range(3 * limits.MAX_STRANGERS):
-            strangers.append(socket.create_connection(("127.0.0.1", served.address.port), timeout=20))
+            strangers.append(socket.create_connection(("127.0.0.1", served.address.port), timeout=PATIENCE))
             strangers[-1].sendall(BEGUN[begun])
         time.sleep(2 * limits.STRANGER_SECONDS)
         yield b"1,2\n"

@@ -22,7 +22,8 @@ from slow_rows import MortalRows, SlowRows
 from kfrc import FCM, KFRC
 from kfrc.blocks import WorkerError, connected
 from kfrc.sources import ParquetSource, SourceError
-from processes import Machines, kill, wait_until
+from processes import Machines, kill
+from waiting import wait_until
 
 pytestmark = [
     pytest.mark.slow,

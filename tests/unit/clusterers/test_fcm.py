@@ -97,9 +97,9 @@ def test_it_is_faster_than_the_relational_solver():
     def seconds(run):
         times = []
         for _ in range(3):
-            began = time.perf_counter()
+            began = time.process_time()
             run()
-            times.append(time.perf_counter() - began)
+            times.append(time.process_time() - began)
         return min(times)
 
     options = {"init": start, "max_iter": 10, "tol": 0.0}
