@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -20,6 +21,8 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to look after it."""
         super().connection_made(transport)
+        self._admitted = threading.Event()
+        self.app_state = {**self.app_state, ADMITTED: self._admitted}  # every request of this connection has it
         self._began = self.loop.time()
         self._look_later()
         # What has been read by then is given to the guard before anybody leaves.
@@ -35,8 +38,8 @@ class Connection(H11Protocol):
 
     @property
     def admitted(self) -> bool:
-        """Whether the last request was of somebody who knows the token, as the guard has noted."""
-        return self.scope is not None and bool(self.scope["state"].get(ADMITTED))
+        """Whether a request has brought the token, as the guard has noted."""
+        return self._admitted.is_set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop looking after it."""

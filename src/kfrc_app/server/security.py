@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 TOKEN_HEADER = "x-kfrc-token"  # noqa: S105  # the name of a header
 TOKEN_PARAMETER = "token"  # noqa: S105  # the name of a parameter
 ADMITTED = "admitted"
-"""What is noted in the state of a request that brings the token."""
+"""In the state of a request: an event, set once a request on its connection has brought the token."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -151,8 +151,9 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(request, by_address=by_address, inside=inside)
-        if refusal is None:
-            scope.setdefault("state", {})[ADMITTED] = True
+        admitted = scope.get("state", {}).get(ADMITTED)
+        if refusal is None and admitted is not None:
+            admitted.set()
         answer = self.app if refusal is None else PlainTextResponse(refusal, status_code=403)
         if refusal is None and by_address:
             answer = HTMLResponse(_ENTRY.format(home=home))
