@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
 from kfrc_app.tables.blanks import without
-from kfrc_app.tables.columns import Columns, Encoded, NotNumbers, Numbers, quoted
+from kfrc_app.tables.columns import Columns, Encoded, NotNumbers, Numbers, quoted, shortened
 from kfrc_app.tables.dates import UNIT
 from kfrc_app.tables.delimited import TextColumns
 from kfrc_app.tables.levels import LARGEST_EXACT, number_name
@@ -174,7 +174,14 @@ def collect_cells(
     doubts: dict[str, str] = {}
     plain: list[str] = []
     hours, days = [], []
-    for name, column in cells.items():
+    notes = list(noticed)
+    for name, found in cells.items():
+        column, n_dayless = _without_dayless(found)
+        if n_dayless:
+            notes.append(
+                f"{n_dayless} cell(s) of '{name}' are formatted as dates but hold 0 or less, which is not a day, and "
+                "are taken as missing"
+            )
         different = {*map(type, column)} - {type(None)}
         numbers = _plain_numbers(column) if different and different <= {int, float} else None
         if numbers is not None:
@@ -202,19 +209,32 @@ def collect_cells(
         elif float in kinds:
             measured[name] = np.array([float(c) if _kind(c) is float else np.nan for c in column])
         if {date, str} <= kinds_known:
-            found = next((c for c in column if isinstance(c, str) and _LOCAL_DATE.match(c)), None)
-            if found is not None:
+            local = next((c for c in column if isinstance(c, str) and _LOCAL_DATE.match(c)), None)
+            if local is not None:
                 doubts[name] = (
-                    f"some of its cells are dates and some are text, such as '{found}'. That happens where a program "
-                    "took days for months: correct the cells in the spreadsheet, so that all are dates"
+                    f"some of its cells are dates and some are text, such as '{shortened(local)}'. That happens where "
+                    "a program took days for months: correct the cells in the spreadsheet, so that all are dates"
                 )
-    notes = list(noticed)
+        if {date, time} <= kinds_known:
+            clock = next(c for c in column if isinstance(c, time))
+            doubts[name] = (
+                f"some of its cells are dates and some are times of day, such as '{clock}': correct the cells in the "
+                "spreadsheet, so that all are dates"
+            )
     if hours:
         notes.append(f"times of day are read as hours in {quoted(hours)}")
     if days:
         notes.append(f"spans of time are read as days in {quoted(days)}")
     written = TextColumns(_Texts(texts), marks, dot_is_decimal=False)
     return CellColumns(written, measured, typed, doubts, frozenset(plain), tuple(notes))
+
+
+def _without_dayless(column: Sequence[Any]) -> tuple[Sequence[Any], int]:
+    """A column of dates without cells such as 0 in their format, which the reader gives as midnight; and how many."""
+    if time(0) not in column or not any(isinstance(cell, date) for cell in column):
+        return column, 0
+    dayless = [isinstance(cell, time) and cell == time(0) for cell in column]
+    return [None if gone else cell for cell, gone in zip(column, dayless, strict=True)], sum(dayless)
 
 
 def _plain_numbers(column: Sequence[Any]) -> FloatArray | None:

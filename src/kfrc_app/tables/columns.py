@@ -62,16 +62,22 @@ class Numbers:
         By name; missing cells are NaN.
     text : mapping of str to NotNumbers
         The columns that hold something else.
-    notes : tuple of str
-        What a reader should know of how numbers were read.
+    remarks : tuple of tuple
+        What a reader should know of how numbers were read: words, the columns that are meant, and more words.
     decimal : str or None
         The decimal mark that they were read with; None if that has no meaning.
     """
 
     values: Mapping[str, FloatArray]
     text: Mapping[str, NotNumbers]
-    notes: tuple[str, ...] = ()
+    remarks: tuple[tuple[str, tuple[str, ...], str], ...] = ()
     decimal: str | None = None
+
+    def notes_on(self, names: Collection[str]) -> list[str]:
+        """The remarks on columns that are numbers and are used, for a reader."""
+        kept = {*names} & {*self.values}
+        used = [(before, [name for name in found if name in kept], after) for before, found, after in self.remarks]
+        return [f"{before}{quoted(found)}{after}" for before, found, after in used if found]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,8 @@ def as_dates(columns: Columns, name: str, day_first: bool | None = None) -> pd.S
         return dated(cells, dates)
     if dates.doubtful:
         raise DataError(f"column '{name}': {date_question(name, dates.cell)}")
+    if dates.impossible or dates.contradicts:
+        raise DataError(f"column '{name}' cannot be read as dates: {told_wrong_dates(cells, dates)}")
     raise DataError(
         f"column '{name}' cannot be read as dates: it has '{shortened(dates.cell)}' in row {cells.row_of(dates.cell)}"
     )
@@ -34,6 +36,22 @@ def as_dates(columns: Columns, name: str, day_first: bool | None = None) -> pd.S
 def dated(cells: Encoded, dates: Any) -> pd.Series[Any]:
     """Dates of the rows from those of the different cells."""
     return pd.Series(np.append(dates, np.datetime64("NaT", "us"))[cells.codes])
+
+
+def told_wrong_dates(cells: Encoded, dates: NotDates) -> str:
+    """Why a column is not read as dates although most of its cells are some."""
+    first = f"'{shortened(dates.cell)}' in row {cells.row_of(dates.cell)}"
+    if dates.contradicts:
+        other = f"'{shortened(dates.contradicts)}' in row {cells.row_of(dates.contradicts)}"
+        return f"the day stands first in {first}, and the month in {other}: write all dates in one order"
+    others = np.flatnonzero(np.isin(cells.codes, [cells.levels.index(cell) for cell in dates.others or [dates.cell]]))
+    day = ", a day that does not exist" if dates.impossible else ""
+    if len(others) == 1:
+        return f"1 of its {cells.n_known} values is not a date, {first}{day}: correct it or put a blank there"
+    return (
+        f"{len(others)} of its {cells.n_known} values are not dates, such as {first}{day}: correct them or put blanks "
+        "there"
+    )
 
 
 def date_question(name: str, cell: str) -> str:

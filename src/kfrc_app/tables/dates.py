@@ -30,6 +30,7 @@ _NAMED = re.compile(
 _NAMED_FIRST = re.compile(rf"^{_WEEKDAY}{_NAME} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? {_YEAR}{_TIME}")
 _NAMED_MONTH = re.compile(rf"^{_NAME}[ -](?P<year>\d{{4}})$")
 _LAST_MONTH, _LAST_DAY, _NOON = 12, 31, 12
+_MANY = 20  # cells at the beginning that may be no dates
 PIVOT = 30
 """Years of two digits from which on they belong to the last century, as in spreadsheets: 29 is 2029, 30 is 1930."""
 
@@ -47,10 +48,19 @@ class NotDates:
         The first that is no date, or that can be read in two ways.
     doubtful : bool
         Whether it can be read in two ways.
+    others : tuple of str
+        All cells that are no dates, if most are.
+    impossible : bool
+        Whether the first of them is written like a date, of a day that does not exist.
+    contradicts : str
+        A cell in which the month stands first, if the day does in ``cell``.
     """
 
     cell: str
     doubtful: bool = False
+    others: tuple[str, ...] = ()
+    impossible: bool = False
+    contradicts: str = ""
 
 
 def read_dates(
@@ -82,8 +92,9 @@ def read_dates(
     >>> from kfrc_app.tables.dates import read_dates
     >>> read_dates(["2020-01-31", "2020-02-01 12:00"]).astype("datetime64[h]").tolist()[1].hour
     12
-    >>> read_dates(["03/04/2020", "04/05/2020"])
-    NotDates(cell='03/04/2020', doubtful=True)
+    >>> found = read_dates(["03/04/2020", "04/05/2020"])
+    >>> found.cell, found.doubtful
+    ('03/04/2020', True)
     """
     if day_first is None:
         found = _find_day_first(cells)
@@ -91,16 +102,25 @@ def read_dates(
             return found
         day_first = found
     read = _reader(day_first, compact=compact)
-    dates = []
+    dates, impossible = [], False
+    others: list[str] = []
     for cell in cells:
         try:
             date = read(cell.strip())
         except (ValueError, OverflowError):  # the 30th of February
             date = None
-        if date is None:
-            return NotDates(cell)
-        dates.append(date)
-    return np.array(dates, dtype=UNIT)
+            impossible = impossible or not others
+        if date is not None:
+            dates.append(date)
+            continue
+        others.append(cell)
+        if len(others) > len(dates) + _MANY:
+            return NotDates(others[0])
+    if not others:
+        return np.array(dates, dtype=UNIT)
+    if len(dates) <= len(others):
+        return NotDates(others[0])
+    return NotDates(others[0], others=tuple(others), impossible=impossible)
 
 
 def has_short_years(cells: Sequence[str]) -> bool:
@@ -126,6 +146,8 @@ def _has_short_year(found: re.Match[str] | None) -> bool:
 def _find_day_first(cells: Sequence[str]) -> bool | NotDates:
     """Whether days stand before months in cells such as 13/4/2020; with dots they always do."""
     parts = [found for found in (_PARTS.match(cell.strip()) for cell in cells) if found and found["mark"] != "."]
+    wrong = [found.string for found in parts if not (_has_short_year(found) or _is_some_day(found))]
+    parts = [found for found in parts if found.string not in wrong]
     if not parts:
         return True
     if any(int(found["first"]) > _LAST_DAY for found in parts):
@@ -133,13 +155,25 @@ def _find_day_first(cells: Sequence[str]) -> bool | NotDates:
     is_day = [(int(found["first"]) > _LAST_MONTH, int(found["other"]) > _LAST_MONTH) for found in parts]
     first, other = any(day for day, _ in is_day), any(day for _, day in is_day)
     if first and other:
-        return NotDates(parts[[day for day, _ in is_day].index(True)].string)
+        places = [pair.index(True) if any(pair) else -1 for pair in is_day]
+        cell, month_first = (parts[places.index(place)].string for place in (0, 1))
+        return NotDates(cell, contradicts=month_first if 2 * len(parts) > len(cells) else "")
     if all(map(_has_short_year, parts)) and not other:
         # Years have fewer different values than days: 24/03/12 and 24/05/17 begin with them.
         starts, ends = ({found[name] for found in parts} for name in ("first", "year"))
         if len(ends) > len(starts) or (len(ends) == len(starts) and first):
             return NotDates(parts[0].string, doubtful=True)
-    return first if first or other else NotDates(parts[0].string, doubtful=True)
+    if first or other:
+        return first
+    if wrong:
+        return NotDates(wrong[0], others=tuple(wrong) if len(parts) > len(wrong) else (), impossible=True)
+    return NotDates(parts[0].string, doubtful=True)
+
+
+def _is_some_day(found: re.Match[str]) -> bool:
+    """Whether two numbers can be a day and a month in one of the two orders."""
+    low, high = sorted((int(found["first"]), int(found["other"])))
+    return low <= _LAST_MONTH and high <= _LAST_DAY
 
 
 def _reader(day_first: bool, *, compact: bool) -> Callable[[str], datetime | None]:

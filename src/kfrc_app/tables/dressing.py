@@ -10,8 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kfrc_app.tables.columns import quoted
-
 PERCENT = ("%", "％")
 _CODES = re.findall(
     "[A-Z]+",
@@ -130,24 +128,21 @@ def undress(cells: Any) -> Dressed | None:
     return Dressed(plain, next(iter(found), ""), bool(pc.any(opened).as_py()), bool(pc.any(behind).as_py()))
 
 
-def undressing_notes(found: Mapping[str, Dressed]) -> list[str]:
-    """What was taken off the numbers of columns, for a reader."""
-    notes = []
-    percent = [name for name, column in found.items() if column.sign in PERCENT]
-    if percent:
-        notes.append(f"percent signs are left out in {quoted(percent)}: 12 % is 12")
+def undressing_remarks(found: Mapping[str, Dressed]) -> list[tuple[str, tuple[str, ...], str]]:
+    """What was taken off the numbers of columns: words, the columns that are meant, and more words."""
     money: dict[str, list[str]] = {}
     for name, column in found.items():
         if column.sign and column.sign not in PERCENT:
             money.setdefault(column.sign, []).append(name)
-    notes += [f"the sign '{sign}' of a currency is left out in {quoted(names)}" for sign, names in money.items()]
-    brackets = [name for name, column in found.items() if column.has_brackets]
-    if brackets:
-        notes.append(f"numbers in brackets are read as negative in {quoted(brackets)}")
-    behind = [name for name, column in found.items() if column.has_minus_behind]
-    if behind:
-        notes.append(f"numbers with a minus behind them are read as negative in {quoted(behind)}")
-    return notes
+    percent = tuple(name for name, column in found.items() if column.sign in PERCENT)
+    brackets = tuple(name for name, column in found.items() if column.has_brackets)
+    behind = tuple(name for name, column in found.items() if column.has_minus_behind)
+    return [
+        ("percent signs are left out in ", percent, ": 12 % is 12"),
+        *((f"the sign '{sign}' of a currency is left out in ", tuple(names), "") for sign, names in money.items()),
+        ("numbers in brackets are read as negative in ", brackets, ""),
+        ("numbers with a minus behind them are read as negative in ", behind, ""),
+    ]
 
 
 def _is_minus(parts: Any, name: str) -> Any:

@@ -120,7 +120,7 @@ def _wish(name: str, kind: Kind, detail: str | None) -> Wish:
     return Wish(kind, levels)
 
 
-def written(kinds: Mapping[str, Kind]) -> str:
+def written(kinds: Mapping[str, str]) -> str:
     """Types as they can be typed, for a hint.
 
     Examples

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +19,7 @@ MAX_LEVELS = 500
 """Levels that a column can have at most, also if it is asked for: all pairs of them are compared."""
 
 _SHOWN = 7  # levels in a message
+_TOLD = 3  # columns or words in notes
 _LONGEST_NAME = 1e22  # from which on whole numbers have an exponent; what 64 bits hold is below
 LARGEST_EXACT = 2**53
 """Whole numbers below it are exact as floats."""
@@ -105,6 +107,34 @@ def shown(levels: Sequence[str], *, ordered: bool) -> str:
 def _told_apart(level: str) -> str:
     """A level in quotes if it could be taken for several."""
     return f"'{level}'" if re.search("""[,<'"]""", level) else level
+
+
+def alike_notes(columns: Mapping[str, pd.Series[Any]]) -> list[str]:
+    """A note for each of the first columns of which some levels are the same word; the others are counted."""
+    found = {}
+    for name, column in columns.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            words: dict[str, list[str]] = {}
+            for level in map(str, column.cat.categories):
+                words.setdefault(_word(level), []).append(level)
+            same = [alike for alike in words.values() if len(alike) > 1]
+            if same:
+                found[name] = same
+    notes = []
+    for name, same in list(found.items())[:_TOLD]:
+        shown = "; ".join(" and ".join(f"'{shortened(level)}'" for level in alike[:_SHOWN]) for alike in same[:_TOLD])
+        notes.append(
+            f"{quoted([name])} has levels that differ only in capitals or spaces, which count as different: {shown}; "
+            "write them alike if they mean the same"
+        )
+    if len(found) > _TOLD:
+        notes.append(f"the same holds for {len(found) - _TOLD} more column(s)")
+    return notes
+
+
+def _word(level: str) -> str:
+    """A level without capitals, spaces, and other forms of the same letters."""
+    return "".join(unicodedata.normalize("NFKC", level).casefold().split())
 
 
 def refuse_many(name: str, n_levels: int) -> None:

@@ -86,7 +86,7 @@ def read_dissimilarities(source: str, *, marks: Marks | None = None, sheet: str 
         matrix.index, matrix.columns = pd.Index(ids), pd.Index(found.header or ids)
     else:
         ids = [str(k + 1) for k in range(len(values))]
-    return Dissimilarities(matrix, np.array(ids, dtype=object), (*columns.noticed, *numbers.notes))
+    return Dissimilarities(matrix, np.array(ids, dtype=object), (*columns.noticed, *numbers.notes_on(inside)))
 
 
 @dataclass(frozen=True)

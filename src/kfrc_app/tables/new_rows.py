@@ -89,7 +89,7 @@ def read_new_rows(
     measured = [name for name, column in known.items() if column.kind is Kind.NUMERIC]
     numbers = columns.numbers(measured, aside={*aside, *(name for name in names if name not in measured)})
     _refuse_text(numbers)
-    notes.extend(numbers.notes)
+    notes.extend(numbers.notes_on(measured))
     data = pd.DataFrame({name: _read(columns, name, known[name], numbers, types or {}) for name in names})
     refuse_infinite(data)
     rows = treat_missing(data, row_ids(columns, naming), missing, notes, limit=1.0)

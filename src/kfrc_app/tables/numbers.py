@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from kfrc.typing import FloatArray
 from kfrc_app.tables.blanks import without
-from kfrc_app.tables.columns import NotNumbers, Numbers, quoted
-from kfrc_app.tables.dressing import Dressed, undress, undressing_notes
+from kfrc_app.tables.columns import NotNumbers, Numbers
+from kfrc_app.tables.dressing import Dressed, undress, undressing_remarks
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
 DECIMAL_MARKS = (",", ".")
@@ -269,12 +269,12 @@ def read_numbers(
                 commas.append(name)
             if any(column.first(_CLASSES[mark]) for mark in reading.thousands):
                 thousands.append(name)
-    notes = []
-    if commas:
-        notes.append(f"decimal commas were read as such in {quoted(commas)}")
-    if thousands:
-        notes.append(f"marks between thousands were read as such in {quoted(thousands)}")
-    return Numbers(values, text, (*notes, *undressing_notes(dressed)), reading.decimal)
+    remarks = (
+        ("decimal commas were read as such in ", tuple(commas), ""),
+        ("marks between thousands were read as such in ", tuple(thousands), ""),
+        *undressing_remarks(dressed),
+    )
+    return Numbers(values, text, remarks, reading.decimal)
 
 
 def _convert(column: _Column, reading: _Reading) -> FloatArray | NotNumbers:

@@ -329,7 +329,7 @@ class _Shown:
         stored = self.file.stored(name)
         numeric = series is not None and series.dtype == np.float64
         if not numeric and texts:
-            settled = self.file.settled(self.roles.found.decimal)
+            settled = self.file.settled(self.roles.found.numbers.decimal)
             numeric = name in settled.numbers([name], aside={*settled.names} - {name}).values
         dated = any(known is not None and kind_of(known) is Kind.DATE for known in (series, stored))
         dated = dated or (bool(texts) and not isinstance(read_dates(texts, day_first=True, compact=True), NotDates))

@@ -122,7 +122,7 @@ def survey(
     text_only = [name for name in (label, name_column, *row_names) if name is not None]
     dropped = {*named(file.names, drop), *(name for name, wish in wishes.items() if wish.kind is Kind.DROP)}
     chosen = [name for name in (requested or file.names) if name not in {*dropped, *text_only, weight}]
-    found, number_notes = understand(
+    found = understand(
         file,
         chosen,
         wishes,
@@ -148,7 +148,7 @@ def survey(
         tuple(identifiers),
         frozenset(dropped),
         tuple(requested),
-        (*file.noticed, *notes, *found.notes, *number_notes, *suspicions),
+        (*file.noticed, *notes, *found.notes, *suspicions),
     )
 
 
@@ -243,7 +243,7 @@ def refuse_most_left_out(found: Survey) -> None:
     if names:
         shown = ",".join(names[:_TYPED]) + (",..." if len(names) > _TYPED else "")
         use = f"--columns '{shown}' to cluster by the rest of the table only, or "
-    types = {name: Kind.DROP if found.file.stored(name) is not None else Kind.NOMINAL for name in list(lost)[:_TYPED]}
+    types = {name: found.found.proposed(name) for name in list(lost)[:_TYPED]}
     raise DataError(
         f"{len(lost)} of {n_all} columns would be left out: {', '.join(told)}{more}. That is most of the table, so "
         f"nothing was computed. Correct the file, or add {use}{written(types)} to say what these are (numeric, "

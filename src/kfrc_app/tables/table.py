@@ -171,7 +171,7 @@ def table_of(roles: Survey, missing: Missing) -> Table:
     weights = None if roles.weight is None else read_weights(file, roles.weight)[used]
     if weights is not None:
         refuse_no_weight(weights, str(roles.weight))
-    whole = WholeFile(file.settled(found.decimal), data, roles.naming, roles.aside)
+    whole = WholeFile(file.settled(found.numbers.decimal), data, roles.naming, roles.aside)
     data = data if used.all() else data[used].reset_index(drop=True)
     return Table(data, rows, labels, tuple(notes), weights, whole)
 

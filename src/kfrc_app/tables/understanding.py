@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,17 +13,18 @@ import pandas as pd
 from kfrc.typing import FloatArray
 from kfrc_app.tables import levels
 from kfrc_app.tables.codes import code_notes
-from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, counted, quoted, shortened
-from kfrc_app.tables.date_columns import as_dates, date_question, dated
+from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, Numbers, counted, quoted, shortened
+from kfrc_app.tables.date_columns import as_dates, date_question, dated, told_wrong_dates
 from kfrc_app.tables.dates import PIVOT, NotDates, has_short_years, read_dates
 from kfrc_app.tables.guess import LABEL_NAMES, are_levels, kind_of_numbers, repeat_often
 from kfrc_app.tables.identifiers import LONG_NUMBERS, are_long
-from kfrc_app.tables.kinds import Kind, Wish, written
+from kfrc_app.tables.kinds import DAY_FIRST, Kind, Wish, written
 from kfrc_app.tables.numbers import MISSING_WORDS, is_value
 from kfrc_app.tables.scales import known_order
 
 _MAX_TYPED = 20  # levels that are written out in a command
 _TOLD = 6  # columns of a type that are told one by one
+_MEASURED = re.compile(r"\W*[0-9]")  # such as 12.5 cm, <0.5 and ~3
 _WORDS = {Kind.ORDINAL: "ordered", Kind.NOMINAL: "categories", Kind.DATE: "dates"}
 
 
@@ -50,8 +52,8 @@ class Understanding:
         Words that are taken for blanks in a column of text, and in how many cells they stand.
     short_years : list of str
         Those of dates with years of two digits.
-    decimal : str or None
-        The decimal mark of the file; None if that has no meaning.
+    numbers : Numbers
+        What the columns are that can be read as numbers.
     refused : dict of str to str
         Types that the user gives and the cells contradict, and how; only if that is no error.
     """
@@ -71,7 +73,7 @@ class Understanding:
     codes: list[str] = field(default_factory=list)
     blank_words: dict[str, dict[str, int]] = field(default_factory=dict)
     short_years: list[str] = field(default_factory=list)
-    decimal: str | None = None
+    numbers: Numbers = field(default_factory=lambda: Numbers({}, {}))
     refused: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -109,6 +111,14 @@ class Understanding:
         found |= self.spoiled
         return {name: found[name] for name in self.columns.names if name in found}
 
+    def proposed(self, name: str) -> str:
+        """A type for a column that was left out: measurements with text among them, or behind them, are no levels."""
+        if name in self.doubtful:
+            return f"{Kind.DATE}:{next(iter(DAY_FIRST))}"
+        texts = self.columns.encoded(name).levels if name in self.text else ()
+        measured = 2 * sum(_MEASURED.match(text) is not None for text in texts) >= len(texts)
+        return Kind.DROP if measured or len(texts) > levels.MAX_LEVELS else Kind.NOMINAL
+
     def _tells_blanks(self, series: pd.Series[Any]) -> bool:
         """Whether a column of a single level has blanks that count as another one."""
         has_levels = isinstance(series.dtype, pd.CategoricalDtype)
@@ -117,7 +127,9 @@ class Understanding:
     @property
     def notes(self) -> list[str]:
         """What was left out, and what the others were taken for."""
-        return [*self._left_out(), *self._read_as_text(), *self._taken(), *code_notes(self.series)]
+        of_numbers = self.numbers.notes_on(self.series)
+        alike = levels.alike_notes(self.series)
+        return [*self._left_out(), *self._read_as_text(), *self._taken(), *alike, *code_notes(self.series), *of_numbers]
 
     def _read_as_text(self) -> list[str]:
         notes = []
@@ -202,7 +214,7 @@ def understand(
     demanded: bool = False,
     blank_is_level: bool = False,
     strict: bool = True,
-) -> tuple[Understanding, tuple[str, ...]]:
+) -> Understanding:
     """Find the types of columns.
 
     Parameters
@@ -224,8 +236,6 @@ def understand(
     Returns
     -------
     Understanding
-    tuple of str
-        What a reader should know of how numbers were read.
 
     Raises
     ------
@@ -235,7 +245,7 @@ def understand(
     found = Understanding(columns, demanded, blank_is_level)
     as_text = {name for name, wish in wishes.items() if wish.kind in (Kind.NOMINAL, Kind.DATE) or wish.levels}
     numbers = columns.numbers([name for name in names if name not in as_text], aside={*aside, *as_text})
-    found.decimal = numbers.decimal
+    found.numbers = numbers
     for name in names:
         values, text = numbers.values.get(name), numbers.text.get(name)
         spoiled = columns.doubt(name)
@@ -269,7 +279,7 @@ def understand(
             _guess_text(found, name, text)
     if demanded:
         _refuse_unusable(found)
-    return found, numbers.notes
+    return found
 
 
 def _guessed_number(columns: Columns, name: str, values: FloatArray) -> pd.Series[Any]:
@@ -311,6 +321,8 @@ def _guess_text(found: Understanding, name: str, text: NotNumbers | None = None)
             found.short_years.append(name)
     elif dates.doubtful:
         found.doubtful[name] = dates.cell
+    elif dates.contradicts or (dates.others and (dates.impossible or not repeat_often(cells))):
+        found.spoiled[name] = told_wrong_dates(written_dates, dates)
     elif text is not None and 2 * text.n_text <= text.n_known and not repeat_often(cells):
         found.mixed[name] = text
     elif named_as_label or (len(cells.levels) > 1 and not are_levels(cells)):
@@ -391,14 +403,15 @@ def _refuse_unusable(found: Understanding) -> None:
     for name, text in found.mixed.items():
         raise DataError(
             f"column '{name}' holds numbers, but {text.n_text} of its {text.n_known} values are text, such as "
-            f"{text.place}: correct them, or add {written({name: Kind.NOMINAL})}"
+            f"{text.place}: correct them, put blanks there, or leave the column out"
         )
     for name in found.text:
         cells = text_cells(found.columns, name)
-        numbers = f", or {written({name: Kind.NUMERIC})} if they are numbers" if name in found.codes else ""
+        nominal = f", or add {written({name: Kind.NOMINAL})}" if found.proposed(name) == Kind.NOMINAL else ""
+        numbers = f", or add {written({name: Kind.NUMERIC})} if they are numbers" if name in found.codes else ""
         raise DataError(
             f"column '{name}' has {len(cells.levels)} different texts in {cells.n_known} rows, as names and remarks "
-            f"do: leave it out, or add {written({name: Kind.NOMINAL})}{numbers}"
+            f"do: leave it out{nominal}{numbers}"
         )
     for name in found.long:
         raise DataError(

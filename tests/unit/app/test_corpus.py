@@ -26,8 +26,8 @@ def read(name, options):
     columns = load(str(FILES / name), marks, options.get("sheet"))
     wishes = parse_wishes([options["types"]] if "types" in options else [])
     names = [column for column in columns.names if column not in columns.row_names]
-    found, notes = understand(columns, names, wishes, aside=columns.row_names)
-    return columns, found, [*columns.noticed, *found.notes, *notes]
+    found = understand(columns, names, wishes, aside=columns.row_names)
+    return columns, found, [*columns.noticed, *found.notes]
 
 
 def assert_values(columns, found, name, truth):

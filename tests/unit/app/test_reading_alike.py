@@ -9,11 +9,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import xlsxwriter
 from same_table import FORMATS, SEPARATED, SHEETS, content, read_alike, roles
 
 from kfrc_app.tables import (
     DataError,
     Marks,
+    Missing,
     parse_wishes,
     preview_table,
     read_dissimilarities,
@@ -53,9 +55,10 @@ def long_numbers(kind):
 KINDS = ["of 16 digits", "of 64 bits", "negative", "in order", "again", "of 20 to 38 digits", "beside small ones"]
 
 
-@pytest.mark.parametrize("name", ["code", "Nr.", "account", "x"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("written", [int, str, float])
+@pytest.mark.parametrize(
+    ("written", "name"), [(int, "code"), (int, "x"), (str, "Nr."), (str, "y y"), (float, "account")]
+)
 def test_whole_numbers_of_16_digits_and_more_are_names_in_every_format(tmp_path, kind, written, name):
     cells = [written(value) for value in long_numbers(kind)]
     found = {}
@@ -188,8 +191,7 @@ def padded(rows, width=4):
     return [[*row, *[None] * (width - len(row))] for row in rows]
 
 
-@pytest.mark.parametrize("title", [[], [["Kinds of goods"]]])
-@pytest.mark.parametrize("above", [[], [["Our shops"], []]])
+@pytest.mark.parametrize(("title", "above"), [([], []), ([["Kinds of goods"]], [["Our shops"], []])])
 @pytest.mark.parametrize("second", SECOND)
 def test_another_table_below_a_blank_line_is_refused_in_every_format(tmp_path, second, title, above):
     rows = padded([*above, *FIRST, [], *title, *SECOND[second]])
@@ -287,3 +289,133 @@ def test_names_below_those_of_groups_are_joined_with_them_in_every_format(tmp_pa
 def test_names_of_a_matrix_may_repeat(tmp_path):
     (tmp_path / "R.csv").write_text(",a,a,b\na,0,1,2\na,1,0,3\nb,2,3,0\n")
     assert read_dissimilarities(str(tmp_path / "R.csv"), marks=Marks(".")).ids.tolist() == ["a", "a", "b"]
+
+
+# Dates
+
+
+def days(n=N):
+    return [f"2021-{k % 12 + 1:02d}-{k % 28 + 1:02d}" for k in range(n)]
+
+
+@pytest.mark.parametrize("often", [1, 2, 15])
+@pytest.mark.parametrize(
+    ("form", "wrong", "why"),
+    [
+        ("{y}-{m}-{d}", "2021-02-30", ", a day that does not exist"),
+        ("{d}.{m}.{y}", "31.04.2021", ", a day that does not exist"),
+        ("{d}/{m}/{y}", "31/11/2021", ", a day that does not exist"),
+        ("{d}/{m}/{y}", "13/13/2021", ", a day that does not exist"),
+        ("{d}/{m}/{y}", "45/03/2021", ", a day that does not exist"),
+        ("{m}/{d}/{y}", "02/30/2021", ", a day that does not exist"),
+        ("{y}-{m}-{d}", "0000-00-00", ", a day that does not exist"),
+        ("{y}-{m}-{d}", "in spring", ""),
+        ("{y}-{m}-{d}", "20210401", ""),
+    ],
+)
+def test_one_cell_that_is_no_date_leaves_a_column_out_with_the_reason(tmp_path, form, wrong, why, often):
+    if often == 15 and not why:
+        pytest.skip("what is used so often is a level")
+    cells = [day.split("-") for day in days()]
+    cells = [form.format(y=y, m=m, d=d) for y, m, d in (cells[k // often * often] for k in range(N))]
+    cells[4] = wrong
+    for first in (True, False):
+        rows = beside(["when", "y"], cells, SIZES[::-1])
+        rows = [[row[1], row[0], row[2]] for row in rows] if first else rows
+        found = read_alike(tmp_path, rows)
+        assert roles(found)["when"] == "left out"
+        said = f"column 'when' is left out: 1 of its {N} values is not a date, '{wrong}' in row 5{why}: correct it"
+        assert any(note.startswith(said) for note in found.notes), found.notes
+        with pytest.raises(DataError, match=r"column 'when'.*row 5"):
+            read_alike(tmp_path, rows, columns=["when", "y"])
+
+
+def test_two_orders_of_day_and_month_are_named(tmp_path):
+    cells = [f"{k % 12 + 1}/{k % 12 + 1}/2021" for k in range(N)]
+    cells[3], cells[7] = "13/4/2021", "4/13/2021"
+    found = read_alike(tmp_path, beside(["when", "y"], cells, SIZES[::-1]))
+    assert any("first in '13/4/2021' in row 4, and the month in '4/13/2021' in row 8" in note for note in found.notes)
+
+
+def test_text_with_few_dates_is_text(tmp_path):
+    cells = [f"remark {k}" for k in range(N)]
+    cells[2], cells[3], cells[9] = "2021-03-04", "13/4/2021", "4/13/2021"
+    found = read_alike(tmp_path, beside(["said", "y"], cells, SIZES[::-1]))
+    assert "left out 1 column of text: 'said'" in found.notes
+
+
+@pytest.mark.parametrize("serials", [[0], [-1], [0, -1, -400]])
+def test_numbers_that_are_no_day_in_the_format_of_dates_are_missing(tmp_path, serials):
+    target = tmp_path / "t.xlsx"
+    book = xlsxwriter.Workbook(target)
+    sheet, form = book.add_worksheet(), book.add_format({"num_format": "dd.mm.yyyy"})
+    sheet.write_row(0, 0, ["size", "when"])
+    for k in range(N):
+        sheet.write_number(k + 1, 0, SIZES[k])
+        sheet.write_number(k + 1, 1, serials[k % len(serials)] if k % 5 == 0 else 44_000 + k, form)
+    book.close()
+    found = read_table(str(target), missing=Missing.PARTIAL)
+    expected = [pd.NaT if k % 5 == 0 else pd.Timestamp("1899-12-30") + pd.Timedelta(days=44_000 + k) for k in range(N)]
+    pd.testing.assert_series_equal(found.data["when"], pd.Series(expected, name="when", dtype="datetime64[us]"))
+    said = "6 cell(s) of 'when' are formatted as dates but hold 0 or less, which is not a day, and are taken as missing"
+    assert said in found.notes
+    assert found.original["when"].isna().sum() == 6
+
+
+# Notes that do not contradict what is done, and hints
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("beside_text", [True, False])
+def test_signs_are_told_of_columns_only_that_are_read_as_numbers(tmp_path, ending, beside_text):
+    shares = [f"{k * k % 97 + 0.5} %" for k in range(N)]
+    prices = [f"{k}.5 €" for k in range(N)]
+    if beside_text:
+        shares[0], prices[0] = 0.12, "on demand"
+    (tmp_path / f"t.{ending}").write_bytes(content(ending, beside(["Ø discount", "price"], shares, prices)))
+    found = preview_table(str(tmp_path / f"t.{ending}"))
+    told = [note for note in found.notes if "percent signs" in note or "of a currency" in note]
+    assert len(told) == (0 if beside_text else 2)
+    assert (roles(found)["Ø discount"] == "numeric") != beside_text
+
+
+def test_signs_of_a_column_that_names_rows_are_not_told(tmp_path):
+    rows = beside(["order no"], [f"€ {k * k + 1}" for k in range(N)])
+    found = read_alike(tmp_path, rows)
+    assert roles(found)["order no"] == "names"
+    assert not any("currency" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("words", "alike"),
+    [
+        (["Yes", "yes", "NO", "no"], "'NO' and 'no'; 'Yes' and 'yes'"),
+        (["often", "Often", "never"], "'Often' and 'often'"),
+        (["New York", "new  york", "Rome"], "'New York' and 'new  york'"),
+        (["Z\u00fcrich", "Zu\u0308rich", "Rome"], "'Zu\u0308rich' and 'Z\u00fcrich'"),
+    ],
+)
+def test_levels_that_are_the_same_word_are_named_and_not_merged(tmp_path, words, alike):
+    found = read_alike(tmp_path, beside(["ok"], [words[k % len(words)] for k in range(N)]))
+    assert next(column.n_distinct for column in found.columns if column.name == "ok") == len(words)
+    said = f"'ok' has levels that differ only in capitals or spaces, which count as different: {alike};"
+    assert any(note.startswith(said) for note in found.notes)
+
+
+def test_levels_that_are_different_words_get_no_hint(tmp_path):
+    found = read_alike(tmp_path, beside(["ok"], [["yes", "no", "yes, but", "No 1"][k % 4] for k in range(N)]))
+    assert not any("capitals" in note for note in found.notes)
+
+
+def test_measurements_with_text_are_never_proposed_as_categories(tmp_path):
+    limits = ["<0.5", *(k + 0.25 for k in range(1, N))]
+    units = [f"{k}.5 cm" if k % 2 else f"{k * k} mm" for k in range(N)]
+    names = [f"street {k}" for k in range(N)]
+    short = ["03/04/2021", "05/06/2021", "01/02/2021"] * 10
+    rows = beside(["a", "b", "c", "d"], limits, units, names, short)
+    problem = read_alike(tmp_path, rows, types=parse_wishes(["size=drop"])).problem
+    assert "4 of 4 columns would be left out" in problem
+    assert "--types 'a=drop,b=drop,c=nominal,d=date:dmy'" in problem
+    with pytest.raises(DataError, match="'a' holds numbers, but 1 of its 30 values are text") as caught:
+        read_alike(tmp_path, rows, columns=["a"])
+    assert "nominal" not in str(caught.value)

@@ -18,7 +18,7 @@ def parse(content):
     columns = parse_delimited(content)
     numbers = columns.numbers([name for name in columns.names if name != ROW_NAMES], aside=[ROW_NAMES])
     frame = pd.DataFrame({name: numbers.values.get(name, columns.text(name)) for name in columns.names})
-    return frame, (*columns.noticed, *numbers.notes)
+    return frame, (*columns.noticed, *numbers.notes_on(frame))
 
 
 def write(tmp_path, text, name="table.csv"):
