@@ -70,6 +70,10 @@ def run(
     seeds: Annotated[
         str | None, typer.Option(metavar="A-B", help="Seeds of the synthetic study.", show_default="of the preset")
     ] = None,
+    starts: Annotated[
+        int | None,
+        typer.Option(min=1, help="Starts of every bandwidth search (the paper: 5).", show_default="of the preset"),
+    ] = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Try failed tasks again.")] = False,
     mixed: Annotated[
         bool, typer.Option("--mixed", help="Resume also with other versions of numpy, scipy, scikit-learn, Python.")
@@ -95,7 +99,14 @@ def run(
     data_dir = None if data is None else str(data.resolve())
     try:
         tasks = study_tasks(
-            study, preset, optimizer=optimizer, data_dir=data_dir, every=every, kernel=kernel, seeds=_seeds(seeds)
+            study,
+            preset,
+            optimizer=optimizer,
+            data_dir=data_dir,
+            every=every,
+            kernel=kernel,
+            seeds=_seeds(seeds),
+            n_starts=starts,
         )
     except ValueError as error:
         _stop(str(error), code=2)
@@ -107,8 +118,7 @@ def run(
         "every": every if every > 1 else None,
         "kernel": kernel,
     }
-    if seeds is not None:
-        settings["seeds"] = seeds
+    settings |= {name: value for name, value in (("seeds", seeds), ("starts", starts)) if value is not None}
     with _told(), RichProgress(messages(), f"{study} {preset}") as progress:
         store = StudyStore.create(out, tasks, settings=settings)
         report = run_tasks(
@@ -171,7 +181,15 @@ def tables(
     from kfrc_app.neutral import neutral_csv
     from kfrc_app.study.picks import SYNTHETIC_METRICS
     from kfrc_app.study.summary import Summary, is_summary
-    from kfrc_app.study.tables import build_tables, compact, over_cells, tables_of_summary, to_latex, to_markdown
+    from kfrc_app.study.tables import (
+        build_tables,
+        cell_by_cell,
+        compact,
+        over_cells,
+        tables_of_summary,
+        to_latex,
+        to_markdown,
+    )
 
     if measure is not None and measure not in SYNTHETIC_METRICS:
         _stop(f"unknown measure {measure!r}: choose one of {', '.join(SYNTHETIC_METRICS)}", code=2)
@@ -197,6 +215,8 @@ def tables(
         made["without_labels"] = made["without_labels"][made["without_labels"]["method"].str.startswith("KFRC")]
         texts = {name: to_markdown(compact(table, measure)) for name, table in made.items()}
         texts["over_cells"] = to_markdown(over_cells(pd.concat(made.values()), measure))
+    elif "dataset" in made["paper"]:
+        texts["paper"] = to_markdown(cell_by_cell(made["paper"]))
     for name, text in texts.items():
         typer.echo(f"## {name}\n\n{text}")
 
@@ -276,6 +296,36 @@ def compare(
         f"{len(table)} cells: {lower} lower and {higher} higher than the reference beyond 2 standard errors; "
         f"mean {table['mean'].mean():.3f} against {table['reference'].mean():.3f}"
     )
+
+
+@app.command()
+def choices(
+    folder: Folder,
+    reference: Annotated[
+        Path,
+        typer.Argument(
+            exists=True, metavar="REFERENCE", help="Folder of another run, or the authors' results as Parquet."
+        ),
+    ],
+) -> None:
+    """Count how often each anisotropy bound and criterion is the best, beside another run or the authors' results.
+
+    Ties are split. Only designs and configurations that both have are counted.
+    """
+    from kfrc_app.study.differences import compare_choices, load_results
+    from kfrc_app.study.tables import shares, to_markdown
+
+    with _told(), _whole(folder):
+        _load(folder)  # says what is missing
+        table = compare_choices(load_results(folder), load_results(reference))
+    if table.empty:
+        _stop("the two have no design of the synthetic study in common", code=1)
+    for setting, part in table.groupby("setting", sort=False):
+        ties, reference_ties = 1.0 - part.groupby(["n_clusters", "snr"])[["alone", "reference_alone"]].sum().mean()
+        typer.echo(f"## {setting}\n\n{to_markdown(shares(part))}")
+        typer.echo(
+            f"several values tie for {ties:.0%} of the data sets, and for {reference_ties:.0%} of the reference\n"
+        )
 
 
 @app.command()

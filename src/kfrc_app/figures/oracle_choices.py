@@ -9,7 +9,7 @@ import pandas as pd
 
 from kfrc_app.facts.palette import GREEN, OKABE_ITO
 from kfrc_app.study.design import PAPER_ANISOTROPIES, PAPER_CRITERIA
-from kfrc_app.study.summary import Summary
+from kfrc_app.study.summary import QUANTILE_NAMES, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,23 +65,38 @@ def _shares(axes: Axes, choices: pd.DataFrame, setting: str, values: tuple[Any, 
     axes.legend(frameon=False, ncols=3, bbox_to_anchor=(1, 1), loc="lower right", fontsize="small")
 
 
-def _effective_features(figure: Any, medians: pd.DataFrame) -> None:
-    """Median W_eff against α, a line per criterion, a panel per number of clusters and SNR."""
-    groups = _groups(medians)
+def _effective_features(figure: Any, quantiles: pd.DataFrame) -> None:
+    """W_eff for every α: a box per criterion, a panel per number of clusters and SNR."""
+    groups = _groups(quantiles)
     n_rows = len({c for c, _ in groups})
     grid = figure.subplots(n_rows, max(1, -(-len(groups) // n_rows)), sharex=True, sharey=True, squeeze=False)
-    positions = range(len(PAPER_ANISOTROPIES))
+    positions = np.arange(len(PAPER_ANISOTROPIES))
     for axes, (c, snr) in zip(grid.flat, groups, strict=False):
-        here = medians[(medians["n_clusters"] == c) & (medians["snr"] == snr)]
-        for criterion, color in zip(PAPER_CRITERIA, COLORS, strict=False):
-            chosen = here[here["criterion"] == criterion].set_index("max_anisotropy")["w_eff"]
-            line = chosen.reindex(list(PAPER_ANISOTROPIES))
-            axes.plot(positions, line, "o-", color=color, ms=3, lw=1.2, label=criterion)
+        here = quantiles[(quantiles["n_clusters"] == c) & (quantiles["snr"] == snr)]
+        for shift, criterion, color in zip((-0.27, 0.0, 0.27), PAPER_CRITERIA, COLORS, strict=False):
+            chosen = here[here["criterion"] == criterion].set_index("max_anisotropy").reindex(list(PAPER_ANISOTROPIES))
+            boxes = [
+                dict(zip(("whislo", "q1", "med", "q3", "whishi"), row, strict=True))
+                for row in chosen[QUANTILE_NAMES].to_numpy()
+            ]
+            drawn = axes.bxp(
+                boxes,
+                positions=positions + shift,
+                widths=0.22,
+                showfliers=False,
+                patch_artist=True,
+                manage_ticks=False,
+                boxprops={"facecolor": color, "linewidth": 0.5},
+                medianprops={"color": "black", "linewidth": 0.8},
+                whiskerprops={"linewidth": 0.5},
+                capprops={"linewidth": 0.5},
+            )
+            drawn["boxes"][0].set_label(criterion)
         axes.axhline(10, color="0.6", ls=":", lw=1)
         axes.axhline(here["n_signal"].iloc[0], color=GREEN, ls="--", lw=1)
         axes.set_yscale("log")
         axes.set_title(f"c = {c}, SNR = {_snr(snr)}", fontsize="small")
-        axes.set_xticks(list(positions), [f"{alpha:g}".replace("inf", "∞") for alpha in PAPER_ANISOTROPIES])
+        axes.set_xticks(positions, [f"{alpha:g}".replace("inf", "∞") for alpha in PAPER_ANISOTROPIES])
         axes.set_yticks([1, 2, 5, 10], ["1", "2", "5", "10"])
         axes.minorticks_off()
     figure.supxlabel("anisotropy bound α", fontsize="medium")

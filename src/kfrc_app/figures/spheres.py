@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from kfrc import KFRC
+from kfrc._numerics import standardize
 from kfrc.datasets import load_benchmark
 from kfrc_app.displays import SphereDisplay
 from kfrc_app.study.picks import pick_with_labels
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def draw(records: pd.DataFrame, *, data_dir: str | None = None) -> Figure:
-    """One sphere per data set, at the configuration the study picked.
+    """One sphere per data set, with the bandwidths of the configuration the study picked.
 
     Parameters
     ----------
@@ -35,20 +36,20 @@ def draw(records: pd.DataFrame, *, data_dir: str | None = None) -> Figure:
     n_rows = -(-len(best) // n_columns)
     figure = Figure(figsize=(4 * n_columns, 4 * n_rows), layout="constrained")
     for position, row in enumerate(best.itertuples(), start=1):
-        benchmark = load_benchmark(row.dataset, data_dir)
+        X = standardize(load_benchmark(row.dataset, data_dir).data)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = KFRC.paper(
                 int(row.n_clusters),
                 kernel=row.kernel,
                 fuzzifier=row.fuzzifier,
-                criterion=row.criterion,
-                max_anisotropy=row.max_anisotropy,
-                optimizer="lbfgs",
+                bandwidths=[float(number) for number in row.bandwidths.split()],
+                standardize=False,
+                n_init=1,
                 random_state=int(row.seed),
-            ).fit(benchmark.data)
+            ).fit(X)
         axes = figure.add_subplot(n_rows, n_columns, position, projection="3d")
-        SphereDisplay.from_estimator(model, benchmark.data, ax=axes)
+        SphereDisplay.from_estimator(model, X, ax=axes)
         axes.set_title(
             f"{row.dataset} ({row.fuzzifier}, {row.criterion}, α = {row.max_anisotropy:g})", fontsize="small"
         )

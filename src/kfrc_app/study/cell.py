@@ -121,5 +121,6 @@ def _kfrc_outcome(
         "level": result.level,
         "linear_limit": result.linear_limit,
         "w_eff": effective_n_features(result.bandwidths),
+        "bandwidths": " ".join(f"{bandwidth:.8g}" for bandwidth in result.bandwidths),
         **clusterings.outcome(shared.space.family, result.log_bandwidths, fuzzifier),
     }

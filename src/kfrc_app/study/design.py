@@ -96,6 +96,7 @@ def study_tasks(
     every: int = 1,
     kernel: str | None = None,
     seeds: Sequence[int] | None = None,
+    n_starts: int | None = None,
 ) -> list[StudyTask]:
     """Tasks of a study.
 
@@ -113,6 +114,8 @@ def study_tasks(
         Only configurations with this kernel.
     seeds : sequence of int, optional
         Seeds of the synthetic study, instead of those of the preset.
+    n_starts : int, optional
+        Starts of every bandwidth search, instead of those of the preset.
 
     Returns
     -------
@@ -127,21 +130,20 @@ def study_tasks(
             raise ValueError("the real study has no seeds: its data sets are what they are")
         names = ("wine",) if preset == "smoke" else tuple(name for name in BENCHMARK_NAMES if name != "iris")
         grid = StudyGrid(kernels=("sum",), anisotropies=(1.0, 5.0), n_starts=2) if preset == "smoke" else REAL_GRID
-        grid = _with_kernel(grid, kernel)
+        grid = _changed(grid, kernel, n_starts)
         return [StudyTask(study, name, 1, optimizer, grid, data_dir) for name in names[::every]]
     designs = _SMOKE_DESIGNS if preset == "smoke" else range(len(study_designs()))
     if seeds is None:
         seeds = range(1, N_SEEDS + 1) if preset == "full" else (1,)
-    grid = _with_kernel(SMALL_GRID if preset == "smoke" else StudyGrid(), kernel)
+    grid = _changed(SMALL_GRID if preset == "smoke" else StudyGrid(), kernel, n_starts)
     return [
         StudyTask(study, f"{design:03d}", seed, optimizer, grid, data_dir)
         for seed, design in itertools.product(seeds, designs[::every])
     ]
 
 
-def _with_kernel(grid: StudyGrid, kernel: str | None) -> StudyGrid:
-    if kernel is None:
-        return grid
-    if kernel not in grid.kernels:
+def _changed(grid: StudyGrid, kernel: str | None, n_starts: int | None) -> StudyGrid:
+    if kernel is not None and kernel not in grid.kernels:
         raise ValueError(f"the study has no kernel {kernel!r}: choose one of {', '.join(grid.kernels)}")
-    return replace(grid, kernels=(kernel,))
+    kernels = grid.kernels if kernel is None else (kernel,)
+    return replace(grid, kernels=kernels, n_starts=grid.n_starts if n_starts is None else n_starts)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kfrc_app.study.errors import StudyError
+from kfrc_app.study.picks import SETTINGS, count_best
 from kfrc_app.study.store import StudyStore
 
 _DESIGN = ["seed", "snr", "n_clusters", "n_signal", "average_overlap", "spherical", "balanced"]
@@ -111,6 +112,41 @@ def compare_results(
     beyond = table["difference"].abs() > 2.0 * table["standard_error"]
     table["verdict"] = np.where(beyond, np.where(table["difference"] < 0, "lower", "higher"), "")
     return table.reset_index()
+
+
+def compare_choices(
+    results: pd.DataFrame, reference: pd.DataFrame, by: Sequence[str] = ("n_clusters", "snr")
+) -> pd.DataFrame:
+    """How often each anisotropy and each criterion is the best, on the designs and configurations of both.
+
+    Parameters
+    ----------
+    results, reference : DataFrame
+        From :func:`load_results`.
+    by : sequence of str, default=("n_clusters", "snr")
+        Some of ``FACTORS`` without the fuzzifier.
+
+    Returns
+    -------
+    DataFrame
+        ``setting`` and its ``value``; ``share`` of the data sets in which it is the best, ties split, and ``alone``,
+        the share of those without a tie; ``reference`` and ``reference_alone``, the same of the other results.
+    """
+    designs = [name for name in _DESIGN if name != "seed"]
+    sides = []
+    for one, other in ((results, reference), (reference, results)):
+        both = [*designs, *_CONFIGURATION]
+        records = one.merge(other[both].drop_duplicates(), on=both)
+        dataset = [name for name in _DESIGN if name not in by]
+        counts = {name: count_best(records, name, list(by), dataset) for name in SETTINGS}
+        parts = [table.assign(setting=name, value=table[name].astype(str)) for name, table in counts.items()]
+        votes = pd.concat(parts).set_index([*by, "setting", "value"])[["count", "alone"]]
+        sides.append(votes / votes.groupby([*by, "setting"])[["count"]].transform("sum").to_numpy())
+    ours, theirs = sides
+    table = ours.rename(columns={"count": "share"}).join(
+        theirs.set_axis(["reference", "reference_alone"], axis=1), how="outer"
+    )
+    return table.fillna(0.0).reset_index()
 
 
 def _best(records: pd.DataFrame) -> pd.Series[float]:

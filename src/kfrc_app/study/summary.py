@@ -16,7 +16,19 @@ from kfrc_app.output import write_folder
 from kfrc_app.study.errors import StudyError
 from kfrc_app.study.manifest import digest
 from kfrc_app.study.packages import Packages, are_packages
-from kfrc_app.study.picks import SYNTHETIC_METRICS, best_of_kfrc, fixed_configuration, pick_with_labels
+from kfrc_app.study.picks import (
+    SETTINGS,
+    SYNTHETIC_METRICS,
+    best_of_kfrc,
+    count_best,
+    fixed_configuration,
+    pick_with_labels,
+)
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Quantiles of the effective number of features that a box plot shows: whiskers, box and line."""
+
+QUANTILE_NAMES = [f"w_eff_{quantile:g}" for quantile in QUANTILES]
 
 CHOSEN_WITH_LABELS = "KFRC, chosen with labels"
 FIXED_SETTING = "KFRC, one fixed setting"
@@ -26,8 +38,8 @@ _CHECKSUMS = "checksums"
 _CELL = ["n_clusters", "snr"]
 _COLUMNS: dict[str, tuple[list[str], list[str]]] = {
     "scores": (["method"], ["seed", *_CELL, "count", *SYNTHETIC_METRICS]),
-    "choices": (["setting", "value"], [*_CELL, "count"]),
-    "effective_features": (["criterion"], [*_CELL, "n_signal", "max_anisotropy", "w_eff"]),
+    "choices": (["setting", "value"], [*_CELL, "count", "alone"]),
+    "effective_features": (["criterion"], [*_CELL, "n_signal", "max_anisotropy", *QUANTILE_NAMES]),
 }
 """Files of a summary: columns of text, and columns of numbers."""
 
@@ -47,9 +59,9 @@ class Summary:
         Per seed, method, signal-to-noise ratio and number of clusters: the number of data sets and the mean of every
         score, for methods with several configurations that of the one picked with the labels.
     choices : DataFrame
-        How often each anisotropy and each criterion of KFRC was the best, per cell.
+        How often each anisotropy and each criterion of KFRC was the best, per cell; ties are split.
     effective_features : DataFrame
-        Median effective number of features per cell, criterion and anisotropy.
+        Quantiles of the effective number of features per cell, criterion and anisotropy.
     """
 
     about: dict[str, Any]
@@ -139,15 +151,16 @@ def _scores(records: pd.DataFrame) -> pd.DataFrame:
 
 
 def _choices(records: pd.DataFrame) -> pd.DataFrame:
-    best = best_of_kfrc(records)
-    parts = []
-    for name in ("max_anisotropy", "criterion"):
-        counts = best.groupby([*_CELL, name], sort=True).size().reset_index(name="count")
-        parts.append(counts.assign(setting=name, value=counts[name].astype(str)))
-    return pd.concat(parts, ignore_index=True)[[*_CELL, "setting", "value", "count"]]
+    kfrc = _feasible_kfrc(records)
+    counts = {name: count_best(kfrc, name, _CELL, ["task"]) for name in SETTINGS}
+    parts = [table.assign(setting=name, value=table[name].astype(str)) for name, table in counts.items()]
+    return pd.concat(parts, ignore_index=True)[[*_CELL, "setting", "value", "count", "alone"]].round(_DIGITS)
 
 
 def _effective_features(records: pd.DataFrame) -> pd.DataFrame:
-    kfrc = records[records["feasible"].astype(bool) & records["method"].str.startswith("KFRC")]
-    groups = kfrc.groupby([*_CELL, "n_signal", "criterion", "max_anisotropy"], sort=True)
-    return groups["w_eff"].median().round(_DIGITS).reset_index()
+    groups = _feasible_kfrc(records).groupby([*_CELL, "n_signal", "criterion", "max_anisotropy"], sort=True)
+    return groups["w_eff"].quantile(QUANTILES).round(_DIGITS).unstack().set_axis(QUANTILE_NAMES, axis=1).reset_index()
+
+
+def _feasible_kfrc(records: pd.DataFrame) -> pd.DataFrame:
+    return records[records["feasible"].astype(bool) & records["method"].str.startswith("KFRC")]

@@ -9,8 +9,12 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
+from kfrc_app.study.design import PAPER_ANISOTROPIES, PAPER_CRITERIA
 from kfrc_app.study.picks import REAL_METRICS, SYNTHETIC_METRICS, best_of_kfrc, fixed_configuration, pick_with_labels
 from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary
+
+NOTABLE = 0.02
+"""A difference from a published value above which a cause is wanted."""
 
 _CELL = ["method", "snr", "n_clusters"]
 _PUBLISHED = {"synthetic": "table_c1", "real": "table_1"}
@@ -119,6 +123,27 @@ def compact(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     columns = "c = " + chosen["n_clusters"].astype(str)
     wide = chosen.assign(cell=cells, column=columns).pivot(index=["method", "snr"], columns="column", values="cell")
     return wide.rename_axis(columns=None).reset_index()
+
+
+def cell_by_cell(table: pd.DataFrame) -> pd.DataFrame:
+    """The real study: a row per data set and method of the paper, a column per measure.
+
+    A cell has the value here, the published one in brackets, and the difference, in bold if it is above 0.02.
+    """
+    known = table[table["published"].notna()]
+    differences = known["difference"].map("{:+.3f}".format).str.replace("-", "−")
+    differences = differences.where(known["difference"].abs() <= NOTABLE, "**" + differences + "**")
+    values = known["mean"].map("{:z.3f}".format) + known["published"].map(" ({:.3f}) ".format) + differences
+    wide = known.assign(cell=values).pivot(index=["dataset", "method"], columns="metric", values="cell")
+    return wide[list(REAL_METRICS)].rename_axis(columns=None).reset_index()
+
+
+def shares(table: pd.DataFrame) -> pd.DataFrame:
+    """Shares of one setting from ``compare_choices``: a row per cell, a column per value, the reference in brackets."""
+    texts = table["share"].map("{:.0%}".format) + table["reference"].map(" ({:.0%})".format)
+    wide = table.assign(text=texts).pivot(index=["n_clusters", "snr"], columns="value", values="text").fillna("0% (0%)")
+    order = [str(value) for value in (*PAPER_ANISOTROPIES, *PAPER_CRITERIA)]
+    return wide[[value for value in order if value in wide]].rename_axis(columns=None).reset_index()
 
 
 def over_cells(table: pd.DataFrame, metric: str) -> pd.DataFrame:
