@@ -71,9 +71,7 @@ def _trouble(task):
     return words.get(task.key)
 
 
-def fake_tasks(
-    study="synthetic", preset="smoke", *, optimizer="lbfgs", data_dir=None, every=1, kernel=None, seeds=None
-):
+def fake_tasks(study="synthetic", preset="smoke", **options):
     """Stands for `study_tasks`; time per task and the other files come from the environment."""
     if study not in ("synthetic", "real"):
         raise ValueError(f"unknown study {study!r}")

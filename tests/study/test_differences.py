@@ -9,7 +9,7 @@ from fake_study import install
 from typer.testing import CliRunner
 
 from kfrc_app.cli import study as verbs
-from kfrc_app.study.differences import compare_results, load_results
+from kfrc_app.study.differences import compare_choices, compare_results, load_results
 from kfrc_app.study.store import StudyStore
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,10 @@ def results(scores, **changes):
         "max_anisotropy": 5.0,
     }
     rows = [
-        common | {"seed": seed, "criterion": criterion, "fari_fuzzy": score - penalty} | changes
+        common
+        | {"seed": seed, "criterion": criterion, "fari_fuzzy": score - penalty}
+        | {"ari": 0.1 + penalty, "ami": 0.0, "fari_crisp": 0.0, "uniformity": 0.0}
+        | changes
         for seed, score in enumerate(scores)
         for criterion, penalty in (("sum", 0.0), ("gap", 0.1))
     ]
@@ -48,6 +51,29 @@ def test_differences_are_those_of_the_best_configurations_paired_by_data_set():
     assert row["verdict"] == "higher"
     (other_way,) = compare_results(results(theirs), results(ours)).to_dict("records")
     assert other_way["verdict"] == "lower"
+
+
+def test_another_measure_is_that_of_the_configuration_with_the_best_score():
+    ours, theirs = results([0.5, 0.7]), results([0.4, 0.6])
+    (row,) = compare_results(ours, theirs, measure="ari").to_dict("records")
+    assert row["mean"] == row["reference"] == pytest.approx(0.1)
+
+
+def test_a_data_set_on_which_settings_tie_counts_a_share_for_each_of_them():
+    ours = pd.concat([results([0.5, 0.6], criterion=name) for name in ("sum", "log_sum")])
+    theirs = pd.concat([results([0.5, 0.6], criterion="sum"), results([0.4, 0.7], criterion="log_sum")])
+    table = compare_choices(ours, theirs).set_index(["setting", "value"])
+    for name in ("sum", "log_sum"):
+        assert table.loc[("criterion", name), ["share", "alone", "reference"]].tolist() == [0.5, 0.0, 0.5]
+    assert table.loc["criterion", "reference_alone"].sum() == 1.0
+    assert table.loc[("max_anisotropy", "5.0"), ["share", "alone"]].tolist() == [1.0, 1.0]
+
+
+def test_choices_count_only_designs_and_configurations_of_both():
+    ours = pd.concat([results([0.5]), results([0.9], criterion="gap"), results([0.9], snr=1.0)])
+    table = compare_choices(ours, results([0.5, 0.5], criterion="sum")).set_index("setting")
+    assert table.loc["criterion", "value"] == "sum"
+    assert table["snr"].unique().tolist() == [math.inf]
 
 
 def test_only_common_data_sets_and_configurations_count():
@@ -90,11 +116,16 @@ def test_the_authors_results_are_read_with_their_names(tmp_path):
             "sn_ratio": [math.inf, 4.0],
             "alpha": [5.0, math.inf],
             "FARI_fuzzy": [0.5, math.nan],
+            "FARI_crisp": [0.4, math.nan],
+            "ARI": [0.3, math.nan],
+            "AMI": [0.2, math.nan],
+            "PC": [0.625, math.nan],
         }
     )
     authors.to_parquet(tmp_path / "authors.parquet")
     first, second = load_results(tmp_path / "authors.parquet").to_dict("records")
     assert (first["fuzzifier"], first["criterion"], first["balanced"]) == ("complementary_root", "log_sum", True)
+    assert (first["ari"], first["ami"], first["fari_crisp"], first["uniformity"]) == (0.3, 0.2, 0.4, 0.5)
     assert (second["fuzzifier"], second["n_clusters"], second["balanced"]) == ("quadratic", 4, False)
 
 
@@ -109,6 +140,12 @@ def test_the_command_prints_the_cells_and_counts_them(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.stderr
     assert "1 cells: 0 lower and 1 higher" in done.stdout
     assert "0.117" in done.stdout
+    choices = runner.invoke(verbs.app, ["choices", *folders])
+    assert "| inf | 100% (100%) |" in choices.stdout
+    assert "several values tie for 0% of the data sets, and for 0% of the reference" in choices.stdout
+    measure = runner.invoke(verbs.app, ["compare", *folders, "--measure", "size"])
+    assert measure.exit_code == 2
+    assert "unknown measure 'size': choose one of ari" in measure.stderr
     by_seed = runner.invoke(verbs.app, ["compare", *folders, "--by", "seed,spherical"])
     assert "3 cells" in by_seed.stdout
     over_seeds = runner.invoke(verbs.app, ["compare", *folders, "--over-seeds", "--by", "fuzzifier"])

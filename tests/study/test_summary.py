@@ -108,11 +108,33 @@ def test_a_summary_that_was_written_and_read_gives_the_same_tables_and_figure(re
     for name, table in tables_of_summary(again).items():
         assert_frame_equal(table, build_tables(records, "synthetic")[name])
     heights = [
-        [bar.get_height() for axes in figure.axes for bar in axes.patches]
+        [bar.get_height() for axes in figure.axes[:2] for bar in axes.patches]
         for figure in (draw(records), draw_summary(again))
     ]
     assert heights[0] == heights[1]
     assert max(heights[0]) > 0
+
+
+def test_the_best_setting_does_not_depend_on_the_order_of_the_grid(records):
+    """Where several values tie, each of them has its share of the data set."""
+    kfrc = records[records["fuzzifier"].notna()]
+    tied = pd.concat([kfrc.assign(criterion=name) for name in ("sum", "log_sum", "gap")])
+    others = records[records["fuzzifier"].isna()]
+    for order in (tied, tied.iloc[::-1]):
+        choices = Summary.of(pd.concat([order, others]), {}).choices.set_index("setting").loc["criterion"]
+        assert choices["count"].to_numpy() == pytest.approx([2.0, 2.0, 2.0], abs=1e-4)
+        assert choices["alone"].tolist() == [0, 0, 0]
+    best = kfrc.loc[kfrc.groupby("task")["fari_fuzzy"].idxmax(), "max_anisotropy"].value_counts()
+    anisotropies = Summary.of(records, {}).choices.set_index(["setting", "value"])["count"]["max_anisotropy"]
+    assert anisotropies.to_dict() == {str(value): count for value, count in best.items()}
+
+
+def test_boxes_of_the_figure_are_quantiles_over_configurations(records):
+    boxes = [box.get_path().vertices[:, 1] for box in draw(records).axes[2].patches]
+    drawn = [heights for heights in boxes if np.isfinite(heights).all()]
+    kfrc = records[records["fuzzifier"].notna()]
+    for heights, (_, values) in zip(drawn, kfrc.groupby("max_anisotropy")["w_eff"], strict=True):
+        assert (heights.min(), heights.max()) == pytest.approx(values.quantile([0.25, 0.75]).tolist(), abs=1e-4)
 
 
 def test_what_is_chosen_with_labels_is_never_below_the_fixed_setting(records):

@@ -215,7 +215,7 @@ def tables(
         made["without_labels"] = made["without_labels"][made["without_labels"]["method"].str.startswith("KFRC")]
         texts = {name: to_markdown(compact(table, measure)) for name, table in made.items()}
         texts["over_cells"] = to_markdown(over_cells(pd.concat(made.values()), measure))
-    elif "dataset" in made["paper"]:
+    elif "dataset" in made.get("paper", ()):
         texts["paper"] = to_markdown(cell_by_cell(made["paper"]))
     for name, text in texts.items():
         typer.echo(f"## {name}\n\n{text}")
@@ -268,18 +268,24 @@ def compare(
     by: Annotated[
         str, typer.Option(metavar="FACTORS", help="What to average by, separated by commas.")
     ] = "fuzzifier,snr,n_clusters",
+    measure: Annotated[
+        str, typer.Option(help="fari_fuzzy, fari_crisp, ari, ami or uniformity, of the configuration picked.")
+    ] = "fari_fuzzy",
     over_seeds: Annotated[
         bool, typer.Option("--over-seeds", help="Compare designs, each with its mean over the seeds of either side.")
     ] = False,
 ) -> None:
     """Compare the synthetic study with another run or the authors' results.
 
-    What is compared is the best Frobenius ARI over the configurations that both have, on the data sets that both have.
+    The configuration with the best Frobenius ARI is compared, among those and on the data sets that both have.
     """
     from kfrc_app.study.differences import FACTORS, compare_results, load_results
+    from kfrc_app.study.picks import SYNTHETIC_METRICS
     from kfrc_app.study.tables import to_markdown
 
     factors = by.split(",")
+    if measure not in SYNTHETIC_METRICS:
+        _stop(f"unknown measure {measure!r}: choose one of {', '.join(SYNTHETIC_METRICS)}", code=2)
     if over_seeds and "seed" in factors:
         _stop("--by seed has no meaning with --over-seeds", code=2)
     unknown = [name for name in factors if name not in FACTORS]
@@ -287,7 +293,8 @@ def compare(
         _stop(f"unknown factor {unknown[0]!r}: choose from {', '.join(FACTORS)}", code=2)
     with _told(), _whole(folder):
         _load(folder)  # says what is missing
-        table = compare_results(load_results(folder), load_results(reference), factors, over_seeds=over_seeds)
+        results, others = load_results(folder), load_results(reference)
+        table = compare_results(results, others, factors, measure=measure, over_seeds=over_seeds)
     if table.empty:
         _stop("the two have no data set of the synthetic study in common", code=1)
     typer.echo(to_markdown(table))
