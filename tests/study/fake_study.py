@@ -22,12 +22,12 @@ N_TASKS = 24
 
 @dataclass(frozen=True)
 class FakeTask:
-    """Draws `n_records` records; `trouble` and `diary` are files, and no part of the configuration."""
+    """Draws `n_records` records; `gate`, `trouble` and `diary` are files, and no part of the configuration."""
 
     index: int
     study: str = "synthetic"
     n_records: int = 3
-    seconds: float = field(default=0.0, compare=False)
+    gate: str | None = field(default=None, compare=False)
     trouble: str | None = field(default=None, compare=False)
     diary: str | None = field(default=None, compare=False)
 
@@ -37,7 +37,7 @@ class FakeTask:
 
 
 def draw(task):
-    """Records of one task. If the file of trouble names it: raise, or die."""
+    """Records of one task, once the file of the gate lets it pass. If the file of trouble names it: raise, or die."""
     trouble = _trouble(task)
     if trouble == "raise":
         raise ArithmeticError(f"no luck with {task.index}")
@@ -45,7 +45,8 @@ def draw(task):
         os.kill(os.getpid(), signal.SIGKILL)
     if trouble == "nested":
         return [{"value": [1, 2]}]
-    time.sleep(task.seconds)
+    while task.gate and task.index >= int(Path(task.gate).read_text() or 0):
+        time.sleep(0.02)
     if task.diary:
         with open(task.diary, "a") as diary:
             diary.write(f"{task.key}\n")
@@ -72,12 +73,11 @@ def _trouble(task):
 
 
 def fake_tasks(study="synthetic", preset="smoke", **options):
-    """Stands for `study_tasks`; time per task and the other files come from the environment."""
+    """Stands for `study_tasks`; the files come from the environment."""
     if study not in ("synthetic", "real"):
         raise ValueError(f"unknown study {study!r}")
-    seconds = float(os.environ.get("FAKE_SECONDS", "0"))
-    files = os.environ.get("FAKE_TROUBLE"), os.environ.get("FAKE_DIARY")
-    return [FakeTask(index, study, 3, seconds, *files) for index in range(N_TASKS)]
+    files = [os.environ.get(f"FAKE_{name}") for name in ("GATE", "TROUBLE", "DIARY")]
+    return [FakeTask(index, study, 3, *files) for index in range(N_TASKS)]
 
 
 def fake_tables(records, study):

@@ -27,10 +27,15 @@ HERE = Path(__file__).parent
 
 
 class StudyMachines(Machines):
-    """Processes that run the fake study."""
+    """Processes that run the fake study as far as they are let."""
 
     def __init__(self, folder):
-        super().__init__(folder, HERE, FAKE_SECONDS="0.2", FAKE_DIARY=str(folder / "diary"))
+        self.gate = folder / "gate"
+        super().__init__(folder, HERE, FAKE_GATE=str(self.gate), FAKE_DIARY=str(folder / "diary"))
+
+    def let(self, n_tasks):
+        """Let the first tasks pass; the others wait."""
+        self.gate.write_text(str(n_tasks))
 
     def study(self, *arguments, **options):
         pipe = subprocess.PIPE
@@ -89,10 +94,12 @@ def test_kills_a_full_disk_and_damaged_shards_leave_no_trace_in_the_tables(machi
     address, scheduler, (worker, _) = machines.cluster()
     call = ("run", "synthetic", "--out", str(out), "--scheduler")
 
+    machines.let(4)
     client = machines.study(*call, address)
     wait_until(lambda: n_shards(out) >= 2)
     kill(worker)
     before = n_shards(out)
+    machines.let(10)
     wait_until(lambda: n_shards(out) >= before + 3)  # the other worker goes on
     kill(scheduler)
     code, _, errors = ended(client)
@@ -102,6 +109,7 @@ def test_kills_a_full_disk_and_damaged_shards_leave_no_trace_in_the_tables(machi
     after_scheduler = n_shards(out)
     assert after_scheduler < fake_study.N_TASKS
 
+    machines.let(16)
     address, _, _ = machines.cluster()
     client = machines.study(*call, address)
     wait_until(lambda: n_shards(out) >= after_scheduler + 3)
@@ -114,6 +122,7 @@ def test_kills_a_full_disk_and_damaged_shards_leave_no_trace_in_the_tables(machi
     def fill_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 
+    machines.let(fake_study.N_TASKS)
     code, output, errors = ended(machines.study("run", "synthetic", "--out", str(out), preexec_fn=fill_disk))
     assert (code, output) == (1, "")
     assert errors.count("\n") == 1
@@ -149,7 +158,7 @@ def test_kills_a_full_disk_and_damaged_shards_leave_no_trace_in_the_tables(machi
 @pytest.mark.long
 def test_one_worker_two_workers_and_a_dask_cluster_make_the_same_tables(machines, tmp_path, undisturbed):
     pytest.importorskip("distributed", reason="needs the extra 'distributed'")
-    machines.environment["FAKE_SECONDS"] = "0"
+    machines.let(fake_study.N_TASKS)
     address, _, _ = machines.cluster()
     ways = {"two": ("--n-jobs", "2"), "dask": ("--scheduler", address)}
     for name, how in ways.items():
@@ -161,6 +170,7 @@ def test_one_worker_two_workers_and_a_dask_cluster_make_the_same_tables(machines
 
 def test_a_killed_local_run_resumes(machines, tmp_path, undisturbed):
     out = tmp_path / "out"
+    machines.let(5)
     client = machines.study("run", "synthetic", "--out", str(out), "--n-jobs", "2")
     wait_until(lambda: n_shards(out) >= 3)
     kill(client)
@@ -183,6 +193,7 @@ def test_a_worker_without_the_tasks_code_stops_the_run_with_a_message(machines, 
 
 def test_a_terminated_run_ends_with_143_leaves_no_partial_file_and_resumes(machines, tmp_path, undisturbed):
     out = tmp_path / "out"
+    machines.let(4)
     client = machines.study("run", "synthetic", "--out", str(out), "--n-jobs", "2")
     wait_until(lambda: n_shards(out) >= 2)
     os.kill(client.pid, signal.SIGTERM)
