@@ -307,8 +307,8 @@ def _mean_distance(rule: Fuzzifier, sums: PassSums) -> float:
 
 def _reseeded(rows: RowMap, centers: BlockCenters, sums: PassSums) -> BlockCenters:
     """With the center of one empty cluster put on the row that costs most; see ``relational.solver``."""
-    cost, row, values = sums.dearest
-    if centers.occupied.all() or not cost > 0 or row < 0:
+    _, row, values = sums.dearest
+    if centers.occupied.all() or row < 0:
         return centers
     i = int(np.argmin(centers.occupied))
     basis = rows.prepared(values[:, None], {})

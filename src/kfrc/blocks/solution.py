@@ -66,7 +66,7 @@ class BlockSolution:
             n_iter=self.n_iter,
             status=self.status,
             prototypes=np.empty((0, self.centers.n_clusters)),
-            squared_norms=np.where(self.centers.occupied, 0.0, np.inf),
+            squared_norms=np.zeros(self.centers.n_clusters),
             fuzzifier=self.rule,
         )
 

@@ -19,7 +19,8 @@ _BLOCK = 64
 """Samples whose sums are brought up to date by one matrix product; within a block this is done sample by sample."""
 
 _LOST_DIGITS = 1e-3
-"""A sum that one sample's step brings below this share of itself is computed anew: its last digits are rounding."""
+"""A sum that steps of samples have brought below this share of what it was is computed anew: its last digits are
+rounding."""
 
 _RESIDUAL_TOL = 5e-7
 """At convergence the memberships follow from the sums to this, or to √tol: where J is flat it says nothing of them."""
@@ -43,6 +44,7 @@ def _sweep(
     W = times(t.value(U), s)
     copies = np.ones(len(R)) if s is None else s
     masses, sums = W.sum(axis=0).tolist(), np.einsum("ji,ji->i", W, R @ W).tolist()
+    largest = masses.copy(), sums.copy()
     path = [_objective(masses, sums)]
     status = Status.MAX_ITER
     negative = False
@@ -52,7 +54,7 @@ def _sweep(
         for start in range(0, len(R), _BLOCK):
             activity.step("clustering")
             rows = slice(start, min(start + _BLOCK, len(R)))
-            negative |= _sweep_block(R, copies, rows, t, U, W, masses, sums)
+            negative |= _sweep_block(R, copies, rows, t, U, W, masses, sums, largest)
         objective = _objective(masses, sums)
         # Where all distances are squares of a Euclidean space nothing but rounding raises J, and never by much.
         rise = objective - path[-1]
@@ -104,8 +106,11 @@ def _sweep_block(
     W: FloatArray,
     masses: list[float],
     sums: list[float],
+    largest: tuple[list[float], list[float]],
 ) -> bool:
     """Visit the samples of a block in order; U, W, masses S and sums Q are updated in place.
+
+    So are the largest values that S and Q have had since they were last computed from W.
 
     The matrix product brings T of the block up to date with all samples outside it; inside, T of sample k lacks only
     what the samples before it have changed. Plain floats are several times faster here than arrays of length c.
@@ -117,6 +122,7 @@ def _sweep_block(
     weighed: list[list[float]] = []
     exponent, m = 1.0 / (t.m - 1.0), t.m
     clusters = range(len(masses))
+    most, highest = largest
     negative = False
     for k, (old, s) in enumerate(zip(W[rows].tolist(), copies[rows].tolist(), strict=True)):
         T = (outside[k] + inside[k, :k] @ changes[:k]).tolist()
@@ -145,11 +151,13 @@ def _sweep_block(
         for i in clusters:
             change[i] = delta = new[i] - old[i]
             mass, total = masses[i] + delta, sums[i] + 2.0 * delta * T[i]
-            if mass < _LOST_DIGITS * masses[i] or total < _LOST_DIGITS * sums[i]:
+            if mass < _LOST_DIGITS * most[i] or total < _LOST_DIGITS * highest[i]:
                 lost = True
                 W[rows.start : rows.start + k + 1] = weighed
                 mass, total = float(W[:, i].sum()), float(W[:, i] @ (R @ W[:, i]))
+                most[i], highest[i] = mass, total
             masses[i], sums[i] = mass, total
+            most[i], highest[i] = max(most[i], mass), max(highest[i], total)
         if lost:
             outside, changes[:k] = R[rows] @ W, 0.0
         else:

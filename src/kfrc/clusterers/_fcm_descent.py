@@ -42,7 +42,7 @@ class FCMSolution(RelationalSolution):
     origin : ndarray of shape (n_features,)
         A point among the samples.
     locations : ndarray of shape (n_clusters, n_features)
-        The centers relative to it, which ``memberships`` follow from; infinite for a cluster that stayed empty.
+        The centers relative to it, which ``memberships`` follow from.
     """
 
     origin: FloatArray
@@ -50,8 +50,8 @@ class FCMSolution(RelationalSolution):
 
     @property
     def centers(self) -> FloatArray:
-        """Centers of shape (n_clusters, n_features); NaN for a cluster that stayed empty."""
-        return np.where(np.isfinite(self.locations), self.origin + self.locations, np.nan)
+        """Centers of shape (n_clusters, n_features)."""
+        return self.origin + self.locations
 
     def reordered(self, order: list[int]) -> FCMSolution:
         """The same run with its clusters in another order."""
@@ -149,18 +149,15 @@ def _extend(X: FloatArray) -> FloatArray:
 
 
 def _squared_distances(Z: FloatArray, centers: FloatArray) -> FloatArray:
-    """‖x_j − v_i‖² of shape (n_clusters, n_rows); ``inf`` for a center that is ``inf``."""
-    finite = np.isfinite(centers[:, 0])
-    used = np.where(finite[:, None], centers, 0.0)
-    norms = np.einsum("ir,ir->i", used, used)
-    distances = np.column_stack([-2.0 * used, np.ones(len(used)), norms]) @ Z
+    """‖x_j − v_i‖² of shape (n_clusters, n_rows)."""
+    norms = np.einsum("ir,ir->i", centers, centers)
+    distances = np.column_stack([-2.0 * centers, np.ones(len(centers)), norms]) @ Z
     # Where the terms cancel, and only there, the distances are computed by differences.
     terms = CANCELLATION * np.add.outer(norms, Z[-2])
     i, j = np.nonzero(distances < terms)
     if len(i):
-        squares = np.square(Z[:-2, j] - used[i].T).sum(axis=0)
+        squares = np.square(Z[:-2, j] - centers[i].T).sum(axis=0)
         distances[i, j] = np.where(squares <= SAME_PLACE * terms[i, j], 0.0, squares)
-    distances[~finite] = np.inf
     return distances
 
 
@@ -233,7 +230,7 @@ def _descend(
 def _centers_rest(Z: FloatArray, locations: FloatArray, steps: FloatArray, tol: float) -> bool:
     """Whether steps of these squared lengths move squared distances by no more than ``solve_relational`` accepts."""
     some = Z[:, :: max(1, Z.shape[1] // _TYPICAL_SAMPLES)]
-    distances = _squared_distances(some, locations[np.isfinite(locations[:, 0])])
+    distances = _squared_distances(some, locations)
     # |‖x − v⁺‖² − ‖x − v‖²| ≤ 2 ‖x − v‖ ‖v⁺ − v‖, at the median distance.
     return bool(2.0 * math.sqrt(steps.max(initial=0.0)) <= CENTER_TOL * tol * math.sqrt(np.median(distances)))
 
@@ -248,7 +245,6 @@ def _move_memberships(
     Z = samples.Z
     sums = np.zeros((len(locations), len(Z)))
     objective = movement = 0.0
-    absent = ~np.isfinite(locations[:, 0])
     for rows in _row_blocks(Z, len(U)):
         distances = _squared_distances(Z[:, rows], locations)
         block = t.sample_memberships(distances)
@@ -257,7 +253,6 @@ def _move_memberships(
         out[:, rows] = block
         weights = samples.count(t.value(block), rows)
         sums += weights @ Z[:, rows].T
-        distances[absent] = 0.0  # no weight, no cost
         objective += float(np.vdot(weights, distances))
     return sums, objective, movement
 
@@ -284,18 +279,15 @@ def _costs(samples: _Samples, t: Fuzzifier, U: FloatArray, centers: _WeightedMea
 def _reseed(samples: _Samples, t: Fuzzifier, U: FloatArray, centers: _WeightedMeans) -> dict[int, int]:
     """Put the center of each empty cluster on the samples that cost most, as ``solve_relational`` does.
 
-    If nothing costs anything the cluster stays empty, infinitely far. Returns which sample each center was put on.
+    Returns which sample each center was put on.
     """
     seeds: dict[int, int] = {}
     if centers.empty.any():
         costs = _costs(samples, t, U, centers)
         dearest = np.argsort(-costs, kind="stable").tolist()
         for i, j in zip(np.flatnonzero(centers.empty).tolist(), dearest, strict=False):
-            if costs[j] > 0:
-                centers.locations[i] = samples.Z[:-2, j]
-                seeds[i] = j
-            else:
-                centers.locations[i] = np.inf
+            centers.locations[i] = samples.Z[:-2, j]
+            seeds[i] = j
     return seeds
 
 

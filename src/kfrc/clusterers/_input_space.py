@@ -118,13 +118,6 @@ class Limits:
         return float(np.linalg.norm(centers.positions - before.positions)) <= self.tol * self.scale
 
 
-def centers_of(X: FloatArray, solution: RelationalSolution) -> FloatArray:
-    """Centers in input space, of shape (n_clusters, n_features); NaN for a cluster that stayed empty."""
-    centers: FloatArray = solution.prototypes.T @ X
-    centers[~np.isfinite(solution.squared_norms)] = np.nan
-    return centers
-
-
 def leading_eigenvalue_of(rows: MergedRows) -> float:
     """λ₁ of F for squared Euclidean distances, which decides whether fuzzy c-means collapses."""
     return float(spectrum_of(Dissimilarity.from_features(rows.values, rows.weights).gram, 1).eigenvalues[0])

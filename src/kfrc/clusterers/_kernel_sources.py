@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import as_generator
+from kfrc._validation import check_clusters_for_fit
 from kfrc.blocks import Engine
 from kfrc.clusterers._rows import MergedRows
 from kfrc.clusterers._sources import note_source
@@ -63,7 +64,7 @@ def fit_kernel_of_source(
 ) -> tuple[KernelFit, Settings]:
     """Fit an estimator to rows that need not fit into memory, and set what a fit sets."""
     note_source(estimator, source)
-    counted = None if estimator.n_clusters == AUTO else estimator._check_clusters(source.n_rows)
+    counted = None if estimator.n_clusters == AUTO else check_clusters_for_fit(estimator.n_clusters, source.n_rows)
     settings = resolve_settings(estimator.get_params(deep=False), counted)
     obstacle = why_not_in_blocks(settings)
     if obstacle is not None:

@@ -75,22 +75,21 @@ class PartialRows:
     def locations(self, solution: RelationalSolution) -> FloatArray:
         """Centers relative to the origin, of shape (n_clusters, n_columns).
 
-        NaN in a column that is all blank, infinite for a cluster that stayed empty, and zero, the mean of all rows,
-        where a column is blank in all rows of a cluster.
+        NaN in a column that is all blank, and zero, the mean of all rows, where a column is blank in all rows of a
+        cluster.
         """
         known = ~np.isnan(self.offsets)
         masses = solution.prototypes.T @ known
         sums = solution.prototypes.T @ np.where(known, self.offsets, 0.0)
         locations = np.where(masses > 0, sums / np.where(masses > 0, masses, 1.0), 0.0)
         locations[:, np.isnan(self.origin)] = np.nan
-        locations[~np.isfinite(solution.squared_norms)] = np.inf
         return locations
 
 
 def partial_distances(X: FloatArray, origin: FloatArray, locations: FloatArray) -> FloatArray:
     """Σ_{d known} (x_d − v_id)², of shape (n_rows, n_clusters).
 
-    Zero to all centers for a row of which nothing is known, infinite to the center of an empty cluster.
+    Zero to all centers for a row of which nothing is known.
 
     Parameters
     ----------
@@ -99,7 +98,7 @@ def partial_distances(X: FloatArray, origin: FloatArray, locations: FloatArray) 
     origin : ndarray of shape (n_columns,)
         NaN for a column that does not count.
     locations : ndarray of shape (n_clusters, n_columns)
-        Centers relative to the origin; infinite for an empty cluster.
+        Centers relative to the origin.
 
     Examples
     --------
@@ -111,11 +110,11 @@ def partial_distances(X: FloatArray, origin: FloatArray, locations: FloatArray) 
            [4., 4.],
            [0., 0.]])
     """
-    distances = np.full((len(X), len(locations)), np.inf)
+    distances = np.empty((len(X), len(locations)))
     for rows in row_blocks(len(X), 2 * X.shape[1]):
         Z = X[rows] - origin
         sizes = np.nansum(np.square(Z), axis=1)
-        for i in np.flatnonzero(~np.isinf(locations).any(axis=1)):
+        for i in range(len(locations)):
             offsets = Z - locations[i]
             offsets[np.isnan(offsets)] = 0.0
             squares = np.einsum("jd,jd->j", offsets, offsets)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import as_generator
-from kfrc._validation import check_number, check_positive_int, check_squares
+from kfrc._validation import check_clusters_for_fit, check_number, check_positive_int, check_squares
 from kfrc.blocks import SAMPLE_ROWS, Engine, Reader
 from kfrc.blocks.descent import begin
 from kfrc.blocks.histogram import Histogram
@@ -39,7 +39,7 @@ class PointFit:
     origin : ndarray of shape (n_columns,)
         A point among the rows.
     locations : ndarray of shape (n_clusters, n_columns)
-        Centers relative to it; infinite for an empty cluster.
+        Centers relative to it.
     """
 
     found: BlockSolution
@@ -124,9 +124,7 @@ def fit_points(
     else:
         solution = solve_fcm(X, n_clusters, fuzzifier, row_weights=sample.weights, **options)
         rows = PointMap(Linear(), np.ones(n_columns), None, solution.origin)
-        occupied = np.isfinite(solution.locations[:, 0])
-        means = np.where(occupied, solution.locations.T, 0.0)
-        centers = BlockCenters(means, np.where(occupied, 1.0, 0.0)[None], occupied)
+        centers = BlockCenters(solution.locations.T, np.ones((1, n_clusters)), np.ones(n_clusters, dtype=bool))
         totals = np.array([survey.total])
     spread = float(np.nansum(np.nanvar(X, axis=0)))
     found = solve_blocks(
@@ -146,7 +144,7 @@ def fit_points(
 def fit_points_of_source(estimator: Any, source: Source, fuzzifier: Fuzzifier, engine: Engine) -> PointFit:
     """Fit an estimator to rows that need not fit into memory, and set what every fit sets but the centers."""
     note_source(estimator, source)
-    n_clusters = estimator._check_clusters(source.n_rows)
+    n_clusters = check_clusters_for_fit(estimator.n_clusters, source.n_rows)
     fuzzifier.check_weights(n_clusters)
     progress = estimator._start_progress(check_positive_int(estimator.n_init, "n_init") + 1, estimator.verbose)
     fit = fit_points(estimator, source, n_clusters, fuzzifier, engine, progress)
@@ -185,8 +183,7 @@ def _placed(found: BlockSolution, columns: list[Histogram]) -> PointFit:
     """The centers as points."""
     rows, centers = found.rows, found.centers
     if isinstance(rows, PointMap):
-        locations = np.where(centers.occupied[:, None], centers.means.T, np.inf)
-        return PointFit(found, rows.origin, locations)
+        return PointFit(found, rows.origin, centers.means.T)
     assert isinstance(rows, ColumnMap)
     origin = np.array([column.moments()[0] for column in columns])
     points = np.empty((centers.n_clusters, len(columns)))
@@ -194,4 +191,4 @@ def _placed(found: BlockSolution, columns: list[Histogram]) -> PointFit:
         # The mean of T₁ is the center in units of the range.
         first = group.of(centers.means)[:, 1]
         points[:, group.positions] = (group.middle[:, None] + group.half[:, None] * first).T
-    return PointFit(found, origin, np.where(centers.occupied[:, None], points - origin, np.inf))
+    return PointFit(found, origin, points - origin)

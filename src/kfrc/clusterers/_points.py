@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 
 from kfrc._numerics import squared_distances
-from kfrc.clusterers._input_space import centers_of
 from kfrc.clusterers._partial import PartialRows, partial_distances
 from kfrc.clusterers._relations import Relation, RelationCenters
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
@@ -60,8 +59,7 @@ class Points(Relation):
         if self.partial is not None:
             return PointCenters(self.partial.origin, self.partial.locations(solution))
         origin = self.rows.mean(axis=0)
-        locations = centers_of(self.rows - origin, solution)
-        return PointCenters(origin, np.where(np.isnan(locations), np.inf, locations))
+        return PointCenters(origin, solution.prototypes.T @ (self.rows - origin))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +71,7 @@ class PointCenters(RelationCenters):
     origin : ndarray of shape (n_features,)
         A point among the rows; NaN for a column in which nothing is known.
     locations : ndarray of shape (n_clusters, n_features)
-        The centers relative to it: far from zero the centers themselves have lost digits. Infinite for an empty
-        cluster.
+        The centers relative to it: far from zero the centers themselves have lost digits.
     """
 
     origin: FloatArray
@@ -82,16 +79,13 @@ class PointCenters(RelationCenters):
 
     @property
     def points(self) -> FloatArray:
-        return np.where(np.isinf(self.locations), np.nan, self.origin + self.locations)
+        return self.origin + self.locations
 
     def squared_distances(self, new: FloatArray) -> FloatArray:
         incomplete = np.isnan(new - self.origin).any(axis=1)
         if incomplete.all():
             return partial_distances(new, self.origin, self.locations)
-        found = ~np.isinf(self.locations[:, 0])
-        distances = np.full((len(new), len(found)), np.inf)
-        complete = np.flatnonzero(~incomplete)
-        near = squared_distances(new[complete] - self.origin, self.locations[found])
-        distances[np.ix_(complete, np.flatnonzero(found))] = near
+        distances = np.empty((len(new), len(self.locations)))
+        distances[~incomplete] = squared_distances(new[~incomplete] - self.origin, self.locations)
         distances[incomplete] = partial_distances(new[incomplete], self.origin, self.locations)
         return distances

@@ -101,7 +101,7 @@ class RelationalClusterer(FuzzyClusterer):
                 X, sample_weight = table_of_source(source)
             relation, data = self._resolve_relation().read(self, X)
             weights = leave_out_blank_rows(data, sample_weight)
-            n_clusters = self._check_clusters(len(data), weights)
+            n_clusters = self._check_clusters(data, weights)
             fuzzifier = self._resolve_fuzzifier()
             rows = fitted_rows(data, weights, at_least=n_clusters, merge=relation.merges)
             start = rows.start(resolve_start(self.init, len(data), n_clusters))

@@ -19,6 +19,9 @@ from kfrc._validation import LARGEST_TOTAL, SMALLEST_TOTAL, check_sample_weight
 from kfrc.relational import Given, Start
 from kfrc.typing import FloatArray, IntArray
 
+_FEW_PER_CLUSTER = 20
+"""Rows for each cluster that are looked at before all rows are, to count those that differ."""
+
 _WORTHWHILE = 0.3
 """Share of the rows that must repeat others before rows without weights are merged: it saves time, and moves rows."""
 
@@ -142,6 +145,29 @@ def fitted_rows(values: FloatArray, sample_weight: Any = None, *, at_least: int 
     """What :func:`merge_rows` returns, or the rows as they are: each stands for itself."""
     merged = merge_rows(values, sample_weight, at_least=at_least, merge=merge)
     return merged if merged is not None else MergedRows(values, None, np.arange(len(values)), np.ones(len(values)))
+
+
+def count_different(rows: FloatArray, enough: int, apart: float = 0.0) -> int:
+    """Number of different rows, or ``enough`` if there are that many; values that differ by ``apart`` are the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc.clusterers._rows import count_different
+    >>> rows = np.array([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan]])
+    >>> count_different(rows, 3), count_different(rows, 2)
+    (2, 2)
+    """
+    for some in (rows[: _FEW_PER_CLUSTER * enough], rows):  # the first rows nearly always say it
+        left, found = some, 0
+        while len(left) and found < enough:
+            with np.errstate(over="ignore"):  # infinitely far apart is not equal either
+                same = np.abs(left - left[0]) <= apart
+            same |= np.isnan(left) & np.isnan(left[0])
+            left, found = left[~same.all(axis=1)], found + 1
+        if found == enough:
+            break
+    return found
 
 
 def is_beyond_numbers(distances: FloatArray, weights: FloatArray | None) -> bool:

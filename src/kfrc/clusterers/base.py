@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from kfrc import activity
 from kfrc._callbacks import CallbackSupportMixin
-from kfrc._numerics import COLLAPSE_TOL, or_infinite, where_squares_overflow
+from kfrc._numerics import COLLAPSE_TOL, or_infinite, rounding_of, where_squares_overflow
 from kfrc._threads import count_rows, limiting_threads, threads_for
 from kfrc._validation import check_clusters_for_fit, check_sample_weight, check_squares
 from kfrc.blocks import LazyLabels, LazyMemberships, PredictedMemberships
@@ -23,7 +24,7 @@ from kfrc.clusterers._fit_tasks import FitTasks
 from kfrc.clusterers._numbers import numbers_of
 from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
-from kfrc.clusterers._rows import MergedRows, check_frequencies, is_beyond_numbers, times
+from kfrc.clusterers._rows import MergedRows, check_frequencies, count_different, is_beyond_numbers, times
 from kfrc.clusterers._sources import PredictChunk
 from kfrc.columns.variation import find_varying_columns
 from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
@@ -215,10 +216,22 @@ class FuzzyClusterer(
         """Rows as numbers: those of a fit, or new ones; blanks are NaN, if they are allowed."""
         return numbers_of(self, X, reset=reset, allow_nan=allow_nan)
 
-    def _check_clusters(self, n_samples: int, sample_weight: Any = None) -> int:
+    def _check_clusters(self, rows: FloatArray, sample_weight: Any = None) -> int:
         """The number of clusters as an ``int``, checked against the rows that have weight; called from ``fit``."""
-        weights = check_frequencies(sample_weight, n_samples)
-        return check_clusters_for_fit(self.n_clusters, n_samples if weights is None else int((weights > 0).sum()))
+        weights = check_frequencies(sample_weight, len(rows))
+        rows = rows if weights is None else rows[weights > 0]
+        n_clusters = check_clusters_for_fit(self.n_clusters, len(rows))
+        # Entries of a matrix that belong to equal objects may differ by rounding.
+        apart = rounding_of(rows) * float(np.abs(rows).max()) if get_tags(self).input_tags.pairwise else 0.0
+        n_different = count_different(rows, n_clusters, apart)
+        if 1 < n_different < n_clusters:  # rows that are all the same are refused later
+            warnings.warn(
+                f"X has {n_different} different row(s), fewer than n_clusters = {n_clusters}: some clusters lie in the "
+                "same place and share its rows. Use fewer clusters",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return n_clusters
 
     def _check_columns(self, X: FloatArray) -> None:
         """Warn of columns that do not vary, and refuse data in which none does or squares cannot be had."""

@@ -172,7 +172,7 @@ class FANNY(FuzzyClusterer):
         with self._all_or_nothing(X):
             relation, data = self._resolve_relation().read(self, X)
             weights = leave_out_blank_rows(data, sample_weight)
-            n_clusters = self._check_clusters(len(data), weights)
+            n_clusters = self._check_clusters(data, weights)
             power = Power(m=self.m)
             power.check_weights(n_clusters)
             if self.solver not in SOLVERS:

@@ -59,7 +59,7 @@ class FCM(FuzzyClusterer):
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centers; a row is NaN if there are fewer distinct samples than clusters and its cluster stayed empty.
+        Centers.
     memberships_, labels_, objective_, objective_path_, n_iter_, status_, uniformity_
         See :class:`kfrc.clusterers.FuzzyClusterer`.
 
@@ -151,7 +151,7 @@ class FCM(FuzzyClusterer):
                 X, sample_weight = table_of_source(source)
             data = self._table(X)
             weights = leave_out_blank_rows(data, sample_weight)
-            n_clusters = self._check_clusters(len(data), weights)
+            n_clusters = self._check_clusters(data, weights)
             fuzzifier = resolve_fuzzifier(self.fuzzifier, self.m)
             fuzzifier.check_weights(n_clusters)
             rows = fitted_rows(data, weights, at_least=n_clusters)
@@ -173,7 +173,7 @@ class FCM(FuzzyClusterer):
             solution, self._origin, self._locations, eigenvalue = _solve(
                 rows, getattr(self, "feature_names_in_", None), n_clusters, fuzzifier, options
             )
-            self.cluster_centers_ = np.where(np.isinf(self._locations), np.nan, self._origin + self._locations)
+            self.cluster_centers_ = self._origin + self._locations
             self._finish(solution, fuzzifier, rows, data, eigenvalue)
             if source is not None:
                 self._store_lazy(StoredMemberships(source, self.memberships_))
@@ -195,7 +195,7 @@ class FCM(FuzzyClusterer):
     def _place(self, fit: PointFit) -> None:
         """Set the centers."""
         self._origin, self._locations = fit.origin, fit.locations
-        self.cluster_centers_ = np.where(np.isinf(self._locations), np.nan, self._origin + self._locations)
+        self.cluster_centers_ = self._origin + self._locations
 
     def _center_distances(self, X: Any) -> FloatArray:
         new = self._rows(X)

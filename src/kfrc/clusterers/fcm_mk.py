@@ -159,7 +159,7 @@ class FCMMK(FuzzyClusterer):
         """
         with self._all_or_nothing(X):
             data = self._table(X)
-            n_clusters = self._check_clusters(len(data), sample_weight)
+            n_clusters = self._check_clusters(data, sample_weight)
             rows = fitted_rows(data, sample_weight, at_least=n_clusters)
             check_sums(rows.values)
             # The method knows neither origin nor units, but rounding and squares do: from a row in the midst, and in a

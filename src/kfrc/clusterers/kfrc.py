@@ -465,7 +465,7 @@ class KFRC(FuzzyClusterer):
             precomputed = isinstance(self.kernel, str) and self.kernel == PRECOMPUTED
             resolve_settings(self.get_params(deep=False), None)  # a wrong name is told before a table is read
             reading = Reading(self._table(X), None) if precomputed else self._read(X)
-            counted = None if self.n_clusters == AUTO else self._check_clusters(len(reading.values), sample_weight)
+            counted = None if self.n_clusters == AUTO else self._check_clusters(reading.values, sample_weight)
             settings = resolve_settings(self.get_params(deep=False), counted)
             progress = self._start_progress(settings.n_tasks + N_PASS_TASKS, self.verbose)
             rng = as_generator(self.random_state)

@@ -142,7 +142,7 @@ class MSFCM(FuzzyClusterer):
         """
         with self._all_or_nothing(X):
             data = self._table(X)
-            n_clusters = self._check_clusters(len(data), sample_weight)
+            n_clusters = self._check_clusters(data, sample_weight)
             fuzzifier = resolve_fuzzifier("power", self.m)
             fuzzifier.check_weights(n_clusters)
             stop_when_filtered = check_flag(self.stop_when_filtered, "stop_when_filtered")

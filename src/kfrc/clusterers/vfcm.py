@@ -148,7 +148,7 @@ class VFCM(FuzzyClusterer):
         """
         with self._all_or_nothing(X):
             data = self._table(X)
-            n_clusters = self._check_clusters(len(data), sample_weight)
+            n_clusters = self._check_clusters(data, sample_weight)
             schedule = check_schedule(self.m0, self.a, self.b, self.every, self.min_m)
             Power(schedule.m0).check_weights(n_clusters)
             rows = fitted_rows(data, sample_weight, at_least=n_clusters)

@@ -103,7 +103,7 @@ def fit_table(view: TableView, settings: Settings, rng: np.random.Generator, pro
         gram=gram,
         eigenvalues=eigenvalues,
         solution=solution,
-        centers=TableCenters(space, gram.centers(solution.prototypes), np.isfinite(solution.squared_norms)),
+        centers=TableCenters(space, gram.centers(solution.prototypes)),
         kernel=tuned.kernel,
         max_anisotropy=tuned.max_anisotropy,
         space=space,

@@ -22,7 +22,7 @@ from kfrc.judges import Opinion, PosteriorModel
 from kfrc.kernels import Kernel
 from kfrc.relational import RelationalSolution
 from kfrc.selection import ClusterCount, Selection
-from kfrc.typing import BoolArray, FloatArray, IntArray
+from kfrc.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -68,19 +68,17 @@ class PosteriorRows:
 
 @dataclass(frozen=True)
 class TableCenters(Centers):
-    """Centers for rows in the units of the table; an empty cluster is infinitely far."""
+    """Centers for rows in the units of the table."""
 
     space: KernelSpace
     centers: Centers
-    occupied: BoolArray
 
     def squared_distances(self, Z: FloatArray) -> FloatArray:  # noqa: D102
         standardized = self.space.standardize(Z)
         centers = self.centers
         if not isinstance(standardized, Table) and np.isnan(standardized).any():
             centers = centers.for_blanks()  # the rows of the fit had none
-        distances = centers.squared_distances(values_of(standardized))
-        return np.where(self.occupied, distances, np.inf)
+        return centers.squared_distances(values_of(standardized))
 
 
 @dataclass(frozen=True)

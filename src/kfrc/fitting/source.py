@@ -287,7 +287,7 @@ def _as_fit(
         fuzzifier=found.rule,
         eigenvalues=found.assessment.eigenvalues(n_clusters),
         solution=found.as_relational(),
-        centers=TableCenters(sampled.space, found.rows.as_centers(found.centers), found.centers.occupied),
+        centers=TableCenters(sampled.space, found.rows.as_centers(found.centers)),
         contributions=_contributions(found, view, sampled),
         threshold=settings.tuning.options.threshold_for([found.rule], n_clusters),
         in_blocks=True,

@@ -68,9 +68,9 @@ class RelationalSolution:
     status : Status
         ``"converged"``, ``"max_iter"`` or ``"collapsed"``.
     prototypes : ndarray of shape (n_samples, n_clusters)
-        Weights of the implicit centers that ``memberships`` belong to; a column is zero if its cluster is empty.
+        Weights of the implicit centers that ``memberships`` belong to; that of an empty cluster is a single sample.
     squared_norms : ndarray of shape (n_clusters,)
-        What distances from new samples to those centers need; ``inf`` for an empty cluster.
+        What distances from new samples to those centers need.
     negative_distances : bool
         Whether a center distance was negative: R is not squared-Euclidean, and they were taken as zero.
     fuzzifier : Fuzzifier or None
@@ -253,18 +253,15 @@ def _reseed(
     """Put the center of each empty cluster on the samples that cost most.
 
     An empty cluster has no weight, so J does not change, and the next membership step can only gain from one more
-    center. If nothing costs anything (fewer distinct samples than clusters) the cluster stays empty, infinitely far.
+    center. If nothing costs anything (fewer different samples than clusters) it lies on a sample all the same, which
+    its clusters then share.
     """
     costs = np.einsum("ji,ji->j", weights, np.where(empty, 0.0, distances))
     for i, j in zip(np.flatnonzero(empty), np.argsort(-costs, kind="stable"), strict=False):
         prototypes[:, i] = 0.0
-        if costs[j] > 0:
-            prototypes[j, i] = 1.0
-            distances[:, i : i + 1] = dissimilarity.columns([int(j)])
-            squared_norms[i] = dissimilarity.gram.diagonal()[j]
-        else:
-            distances[:, i] = np.inf
-            squared_norms[i] = np.inf
+        prototypes[j, i] = 1.0
+        distances[:, i : i + 1] = dissimilarity.columns([int(j)])
+        squared_norms[i] = dissimilarity.gram.diagonal()[j]
 
 
 def descend(
@@ -324,9 +321,8 @@ def descend(
 
 def _centers_rest(before: _State, after: _State, tol: float) -> bool:
     """Whether the centers have stopped moving, as seen from the samples."""
-    known = np.isfinite(before.distances) & np.isfinite(after.distances)
-    distances = after.distances[known]
-    moved = np.abs(distances - before.distances[known])
+    distances = after.distances
+    moved = np.abs(distances - before.distances)
     # From one on a tol accepts everything; times a distance it may be no number.
     return bool((moved <= CENTER_TOL * min(tol, 1.0) * np.maximum(distances, np.median(distances))).all())
 

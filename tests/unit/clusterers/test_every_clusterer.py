@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from kfrc import FANNY, KFRC, ConstantFeatureWarning, TrivialPartitionWarning
+from kfrc import FANNY, FCM, FRC, KFRC, MSFCM, NERFCM, RFCM, ConstantFeatureWarning, TrivialPartitionWarning
+from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import Given, Start
 from strategies import CLUSTERERS, each
 
@@ -225,12 +227,72 @@ def test_empty_cluster_of_the_start_is_refilled(model, X):
     assert len(np.unique(fit.labels_)) == 3
 
 
-@every_started
-def test_fewer_distinct_samples_than_clusters_give_no_nan(model):
-    X = np.repeat([[0.0, 1.0], [4.0, 2.0]], 5, axis=0)
-    fit = clone(model).fit(X)
-    assert_allclose(fit.memberships_.sum(axis=1), 1.0)
-    assert np.isfinite(fit.predict_proba([[2.0, 2.0]])).all()
+def few_different(n_different, n_clusters, seed):
+    """Rows of which few differ, more or less often, and new rows."""
+    rng = np.random.default_rng(seed)
+    places = rng.standard_normal((n_different, 3)) * 10.0 ** rng.uniform(-2, 2)
+    X = places[np.concatenate([np.arange(n_different), rng.integers(n_different, size=4 * n_clusters)])]
+    return X, X[:3] + 0.3 * rng.standard_normal((3, 3)) * X.std()
+
+
+def check_that_nothing_is_infinite(fit, X, new):
+    """All that a fit says of its rows and of new ones are numbers, and equal rows are told the same."""
+    for name in ("memberships_", "objective_", "objective_path_", "uniformity_", "cluster_centers_"):
+        assert np.isfinite(getattr(fit, name, 0.0)).all(), name
+    for rows in (X, new):
+        assert np.isfinite(fit.transform(rows)).all()
+        assert np.isfinite(fit.score(rows))
+        assert_allclose(fit.predict_proba(rows).sum(axis=1), 1.0)
+
+
+@every_clusterer
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("n_different", "n_clusters"), [(2, 3), (3, 5), (4, 8), (7, 8)])
+def test_fewer_different_rows_than_clusters_are_told_and_give_numbers(model, n_different, n_clusters, seed):
+    X, new = few_different(n_different, n_clusters, seed)
+    with pytest.warns(ConvergenceWarning, match=f"{n_different} different row.*fewer than n_clusters = {n_clusters}"):
+        fit = clone(model).set_params(n_clusters=n_clusters).fit(X)
+    check_that_nothing_is_infinite(fit, X, new)
+
+
+@pytest.mark.parametrize("fuzzifier", list(Fuzzifier.registry))
+@pytest.mark.parametrize("method", [FCM, FRC, KFRC], ids=lambda method: method.__name__)
+@pytest.mark.parametrize(("n_different", "n_clusters"), [(2, 3), (3, 6)])
+def test_no_fuzzifier_leaves_infinity_in_an_empty_cluster(method, fuzzifier, n_different, n_clusters):
+    X, new = few_different(n_different, n_clusters, 7)
+    with pytest.warns(ConvergenceWarning, match="different row"):
+        fit = method(n_clusters, fuzzifier=fuzzifier, random_state=0).fit(X)
+    check_that_nothing_is_infinite(fit, X, new)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize(("n_different", "n_clusters"), [(2, 3), (3, 6)])
+def test_few_different_objects_of_a_matrix_are_told_too(n_different, n_clusters, kind):
+    X, new = few_different(n_different, n_clusters, 3)
+    X, new = X / np.abs(X).max(), new / np.abs(X).max()
+    for model in (FRC, RFCM, NERFCM, FANNY):
+        with pytest.warns(ConvergenceWarning, match="different row"):
+            fit = model(n_clusters, metric="precomputed", random_state=0).fit(cdist(X, X, "sqeuclidean").astype(kind))
+        check_that_nothing_is_infinite(fit, *(cdist(rows, X, "sqeuclidean") for rows in (X, new)))
+    with pytest.warns(ConvergenceWarning, match="different row"):
+        fit = KFRC(n_clusters, kernel="precomputed", random_state=0).fit(
+            np.exp(-cdist(X, X, "sqeuclidean")).astype(kind)
+        )
+    check_that_nothing_is_infinite(fit, *(np.exp(-cdist(rows, X, "sqeuclidean")) for rows in (X, new)))
+
+
+def test_as_many_different_rows_as_clusters_are_enough():
+    X = few_different(5, 5, 0)[0]
+    for method in (FCM, FRC, MSFCM):
+        assert len(np.unique(method(5, random_state=0).fit(X).labels_)) == 5
+
+
+@pytest.mark.parametrize("method", [FCM, FRC], ids=lambda method: method.__name__)
+def test_few_different_rows_with_blanks_give_numbers(method):
+    X = np.repeat([[0.0, 1.0, 2.0], [4.0, np.nan, 1.0], [1.0, 3.0, 0.0]], 6, axis=0)
+    with pytest.warns(ConvergenceWarning, match="different row"):
+        fit = method(4, random_state=0).fit(X)
+    check_that_nothing_is_infinite(fit, X, X[:3] + 0.1)
 
 
 @every_clusterer

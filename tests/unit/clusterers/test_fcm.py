@@ -123,9 +123,12 @@ def test_empty_cluster_is_put_on_the_sample_that_costs_most(name, X):
 
 
 @pytest.mark.parametrize("name", FUZZIFIERS)
-def test_fewer_distinct_samples_than_clusters_leave_clusters_empty(name):
+def test_fewer_distinct_samples_than_clusters_are_shared_by_clusters_in_the_same_place(name):
     X = np.repeat([[0.0, 0.0], [1.0, 3.0]], 5, axis=0)
-    fit = FCM(4, fuzzifier=name, random_state=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match="2 different row"):
+        fit = FCM(4, fuzzifier=name, random_state=0).fit(X)
+    places = np.unique(fit.cluster_centers_.round(9) + 0.0, axis=0)
+    assert_allclose(places, [[0.0, 0.0], [1.0, 3.0]])
     assert fit.objective_ == pytest.approx(0.0, abs=1e-12)
     assert_allclose(fit.memberships_.sum(axis=1), 1.0)
     assert_allclose(fit.predict_proba(X).sum(axis=1), 1.0)
