@@ -71,6 +71,7 @@ def test_a_table_with_a_column_of_names_is_clustered_as_the_table_without(run, t
     assert not (tmp_path / "plain" / "clustered.xlsx").exists()
 
 
+@pytest.mark.slow
 def test_a_wide_table_is_fitted_and_told_on_one_screen(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(16, 510)).round(3)

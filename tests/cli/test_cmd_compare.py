@@ -51,6 +51,7 @@ def test_noise_is_not_praised(run, tmp_path):
     assert not any("Look at" in sentence for sentence in document["sentences"])
 
 
+@pytest.mark.slow
 def test_dissimilarities_are_compared_by_the_methods_that_take_them(run, iris_frame, tmp_path):
     X = iris_frame.drop(columns="species").to_numpy()[::3]
     path = tmp_path / "matrix.csv"
@@ -67,6 +68,7 @@ def test_dissimilarities_are_compared_by_the_methods_that_take_them(run, iris_fr
     )
 
 
+@pytest.mark.slow
 def test_labels_are_used_to_judge(run, iris_csv):
     document = run("compare", iris_csv, "-c", 3, "--label-column", "species", "--json").document
     found = {result["method"]: result for result in document["methods"]}
@@ -79,6 +81,7 @@ def test_without_labels_there_is_no_agreement(of_iris):
     assert all(result["adjusted_rand"] is None for result in document["methods"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_path, blank, monkeypatch):
     monkeypatch.setattr(comparison, "methods", lambda: (FCM,))
@@ -92,6 +95,7 @@ def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_p
     assert document["n_known_labels"] == 0
 
 
+@pytest.mark.slow
 def test_a_collapsed_method_is_shown_as_such(run, collapsing_csv):
     ended = run("compare", collapsing_csv, "-c", 4)
     line = next(line for line in table_of(ended.out) if "FRC" in line.replace("KFRC", ""))

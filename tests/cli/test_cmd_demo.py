@@ -23,6 +23,7 @@ def shown(tmp_path_factory):
     return run_python(["-m", "kfrc_app.cli.main", "demo"], folder), folder / "kfrc-demo"
 
 
+@pytest.mark.slow
 def test_the_demo_prints_what_its_page_shows(shown):
     printed, out = shown
     assert (out / "report.html").stat().st_size > 50_000
@@ -31,6 +32,7 @@ def test_the_demo_prints_what_its_page_shows(shown):
     assert_same_text(printed, TEXT_BLOCK.findall(page.read_text(encoding="utf-8"))[-1])
 
 
+@pytest.mark.slow
 def test_the_demo_says_that_its_table_is_made_up_and_writes_its_results(shown):
     text, out = shown
     assert text.split()[:5] == ["This", "table", "is", "made", "up:"]
@@ -39,6 +41,7 @@ def test_the_demo_says_that_its_table_is_made_up_and_writes_its_results(shown):
     assert len(pd.read_csv(out / "memberships.csv")) == 200
 
 
+@pytest.mark.slow
 def test_columns_that_tell_the_kinds_apart_lead_and_the_others_are_near_zero(shown):
     _, out = shown
     columns = json.loads((out / "summary.json").read_text(encoding="utf-8"))["columns"]
@@ -50,6 +53,7 @@ def test_columns_that_tell_the_kinds_apart_lead_and_the_others_are_near_zero(sho
     assert max(telling) > 5 * np.median(list(shares.values()))
 
 
+@pytest.mark.slow
 def test_other_methods_are_measured_in_the_same_run(shown):
     text, out = shown
     document = json.loads((out / "summary.json").read_text(encoding="utf-8"))
@@ -60,6 +64,7 @@ def test_other_methods_are_measured_in_the_same_run(shown):
     assert any(row[:1] == ["k-means"] and float(row[1]) < ours - 0.2 for row in rows)
 
 
+@pytest.mark.slow
 def test_the_spreadsheet_is_the_table_and_can_be_fitted(shown, run, tmp_path):
     _, out = shown
     frame = pd.read_excel(out / MEMBERS, engine="openpyxl")

@@ -24,6 +24,7 @@ def test_collapse_is_foretold_in_words_and_numbers(run, collapsing_csv):
         assert FRC(4, random_state=0).fit(standardized(collapsing_csv)).status_ == "collapsed"
 
 
+@pytest.mark.slow
 def test_the_advice_works_when_followed(run, collapsing_csv, tmp_path):
     facts = run("diagnose", collapsing_csv, "-c", 4, "--json").document
     choose, tune, stay = facts["advice"]

@@ -253,6 +253,7 @@ def test_as_a_program(run_program, run, iris_csv, tmp_path):
     assert run("fit", iris_csv, code=2).out == ""
 
 
+@pytest.mark.slow
 def test_blank_labels_give_the_same_agreement_everywhere(run, iris_frame, tmp_path, monkeypatch):
     frame = iris_frame.copy()
     frame.loc[::3, "species"] = ""
@@ -288,6 +289,7 @@ def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_p
     assert note in html.unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_terminal_summary_and_report_say_that_the_largest_number_tried_was_taken(run, tmp_path):
     X = np.repeat(12.0 * np.eye(3), 40, axis=0) + np.random.default_rng(0).standard_normal((120, 3))
     source, out = tmp_path / "three.csv", tmp_path / "out"

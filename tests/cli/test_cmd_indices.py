@@ -30,6 +30,7 @@ def test_every_number_has_a_row_and_a_sentence_says_which_to_take(run, blobs_csv
     assert rows[1][-1].startswith("*")
 
 
+@pytest.mark.slow
 def test_without_refits_there_is_no_stability(run, blobs_csv):
     ended = run("indices", blobs_csv, "-c", "2,3", "--refits", "0")
     assert "stability (high" not in ended.out

@@ -15,7 +15,10 @@ import pytest
 
 from waiting import PATIENCE
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs signals"),
+]
 
 PROGRAM = """
 import os, signal, sys

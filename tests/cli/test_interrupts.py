@@ -14,7 +14,10 @@ import pytest
 from kfrc_app.runs.results import MODEL
 from waiting import PATIENCE, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs groups of processes")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs groups of processes"),
+]
 
 BEGINNING = """
 import os, pathlib, signal, sys, time

@@ -192,6 +192,7 @@ def test_types_that_contradict_the_cells_name_the_cell(run, mixed_csv):
     assert "'blue' in row" in ended.err
 
 
+@pytest.mark.slow
 def test_diagnose_says_what_plain_distances_are_of(run, mixed_csv):
     ended = run("diagnose", mixed_csv, "-c", 3, *LABELED)
     assert "one column per level, means for blanks" in " ".join(ended.out.split())
@@ -201,6 +202,7 @@ def test_diagnose_says_what_plain_distances_are_of(run, mixed_csv):
     assert 0 < document["plain"]["leading_eigenvalue"] < 1
 
 
+@pytest.mark.slow
 def test_compare_says_what_every_method_saw(run, mixed_csv):
     document = run("compare", mixed_csv, "-c", 3, "--json", *LABELED).document
     seen = {method["method"]: method["treatment"] for method in document["methods"]}
@@ -246,6 +248,7 @@ def test_blanks_of_numbers_are_no_level(run, mixed_csv, tmp_path):
     assert "a blank counts as a level where there are levels, of numbers what is known of them is used" in ended.err
 
 
+@pytest.mark.slow
 def test_a_parquet_file_gives_the_same_clusters(run, mixed_frame, mixed_csv, fitted, tmp_path):
     typed = mixed_frame.drop(columns=["w", "remark"]).assign(
         grade=pd.Categorical(mixed_frame["grade"].astype(str), ["0", "1", "2"], ordered=True),

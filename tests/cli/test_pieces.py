@@ -92,6 +92,7 @@ def test_the_summary_counts_all_rows(fitted, parts):
     assert document["n_rows"] == 5000
 
 
+@pytest.mark.slow
 def test_a_folder_and_text_files_give_the_same_memberships(run, fitted, frame, parts, tmp_path):
     run("fit", parts, *SETTINGS, "-o", tmp_path / "A", "--label-column", "known", "--no-report")
     pd.testing.assert_frame_equal(memberships(tmp_path / "A"), memberships(fitted[0]))
@@ -120,6 +121,7 @@ def test_predictions_of_files_need_a_folder_and_the_columns_of_the_fit(run, fitt
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_diagnose_looks_at_a_sample_and_says_so(run, frame, tmp_path):
     write_parts(tmp_path / "rows", frame[["w", "x"]])
     ended = run("diagnose", tmp_path / "rows", "-c", "3")
@@ -197,6 +199,7 @@ def test_results_are_replaced_only_if_that_is_asked_for(run, fitted, parts):
     assert "exists already" in run("fit", parts, *SETTINGS, "-o", out, code=1).err
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_line_and_the_run_can_go_on(run, parts, fitted, tmp_path, monkeypatch):
     out = tmp_path / "OUT"
     command = ("fit", parts, *SETTINGS, "-o", out, "--label-column", "known", "--no-report")

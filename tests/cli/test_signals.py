@@ -15,7 +15,10 @@ from kfrc_app.models import dump_model
 from kfrc_app.runs.results import MODEL
 from waiting import PATIENCE, wait_until
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM"),
+]
 
 STANDING_STILL = """
 import os, pathlib, sys, time

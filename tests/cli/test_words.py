@@ -99,6 +99,7 @@ def promises(text):
     return [text[max(0, found.start() - 40) : found.end() + 40] for found in PROMISES.finditer(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["noise", "apart"])
 def test_nothing_is_promised_of_clusters(fits, name):
     told = fits[name]
@@ -142,6 +143,7 @@ def test_nothing_is_promised_of_the_number_of_clusters(tables, tmp_path):
     assert promises(told.terminal) == promises(json.dumps(told.document)) == promises(told.report) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["noise", "apart"])
 def test_diagnose_and_fit_say_the_same_of_the_same_bandwidths(tables, fits, tmp_path, name):
     facts = json.loads(CliRunner().invoke(app, ["diagnose", str(tables[name]), "-c", "3", "--json"]).stdout)

@@ -222,6 +222,7 @@ def test_the_parts_of_a_fit_have_the_names_that_they_have_without_steps(X, monke
     assert "bandwidths 1/3, " in next(name for level, name in shown.ended if level == 2 and "bandwidths 1" in name)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("restless", "callbacks")
 def test_following_changes_no_result(X):
     alone = KFRC("auto", max_clusters=4, random_state=0).fit(X)
@@ -261,6 +262,7 @@ def heard_interrupts(_):
     return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs masks of signals")
 @pytest.mark.parametrize("followed", [False, True])
 def test_workers_leave_the_answer_to_ctrl_c_to_the_process_that_started_them(followed):

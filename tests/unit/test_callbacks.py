@@ -45,22 +45,26 @@ def test_one_module_imports_the_callbacks_of_scikit_learn():
     assert found == ["_callbacks.py"]
 
 
+@pytest.mark.slow
 def test_without_callbacks_a_fit_is_the_same():
     expected = KFRC(2, random_state=0).fit(X).memberships_.tolist()
     assert run("print(KFRC(2, random_state=0).fit(X).memberships_.tolist())") == f"{expected}\n"
 
 
+@pytest.mark.slow
 def test_without_callbacks_verbose_tells_of_the_same_parts():
     told = run("FCM(2, n_init=2, random_state=0, verbose=1).fit(X)")
     assert told == "FCM: clustering 1/2\nFCM: clustering 2/2\n"
 
 
+@pytest.mark.slow
 def test_without_callbacks_models_are_assessed_and_bars_stay_away():
     code = "model = FitProgress(None, 'clustering').attach(FCM(2, random_state=0)).fit(X)\n"
     code += "print(len(assess(model, X, n_refits=2, existence=False, random_state=0).agreements))"
     assert run(code) == "2\n"
 
 
+@pytest.mark.slow
 def test_without_callbacks_a_warning_points_at_the_line_that_fits():
     code = """
 with warnings.catch_warnings(record=True) as caught:

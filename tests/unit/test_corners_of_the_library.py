@@ -248,6 +248,7 @@ def test_distances_of_a_table_of_words_need_another_metric(words):
         kfrc.indices(frame, [2], metric="euclidean", n_refits=0)
 
 
+@pytest.mark.slow
 def test_units_of_indices_can_be_asked_for(pairs):
     """The separation of a model without units is that of standard units of a table with them."""
     scaled = pairs * [1.0, 1000.0]

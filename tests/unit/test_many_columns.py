@@ -34,6 +34,7 @@ def images():
     return np.hstack([pixels, margins]), labels
 
 
+@pytest.mark.slow
 def test_digits_like_data_are_clustered_by_what_varies(images):
     X, labels = images
     model = KFRC(5, random_state=0).fit(X)

@@ -36,6 +36,7 @@ def quietly(model, X):
         return model.fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, 25, 31, 33, 35])
 def test_one_rounding_unit_or_other_units_of_measurement_do_not_move_a_choice(seed):
     X, n_clusters = uneven(seed)

@@ -138,6 +138,7 @@ def mixed():
     return pd.DataFrame({"x": x, "color": pd.Categorical(color), "y": rng.normal(size=30)})
 
 
+@pytest.mark.slow
 def test_tables_of_any_type_with_gaps_and_weights_are_measured_by_gower(mixed):
     weights = np.tile([1.0, 2.0], 15)
     found = kfrc.indices(mixed, [2, 3], n_refits=0, sample_weight=weights, random_state=0)

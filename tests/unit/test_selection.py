@@ -167,6 +167,7 @@ def test_the_paper_is_one_word_away():
     }
 
 
+@pytest.mark.slow
 def test_number_of_clusters_is_found_and_explained(data):
     fit = KFRC("auto", max_clusters=5, n_starts=1, random_state=0).fit(data.X)
     assert fit.n_clusters_ == 4 == fit.memberships_.shape[1]
@@ -177,6 +178,7 @@ def test_number_of_clusters_is_found_and_explained(data):
     assert count["valley"][3] < SHALLOW_VALLEY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["pieces without bridges", "clusters beside each other"])
 def test_a_density_judge_counts_curved_clusters_once_and_clusters_that_stand_close_each(case):
     if case == "pieces without bridges":  # sparse rings: mixtures need eight components, and not all of them touch
@@ -186,6 +188,7 @@ def test_a_density_judge_counts_curved_clusters_once_and_clusters_that_stand_clo
     assert KFRC("auto", max_clusters=8, random_state=seed).fit(X).n_clusters_ == expected
 
 
+@pytest.mark.slow
 def test_the_largest_number_that_was_tried_is_flagged_when_it_is_taken(data):
     with pytest.warns(LargestNumberWarning, match="2 clusters were found, the largest number tried"):
         KFRC("auto", max_clusters=2, n_starts=1, random_state=0).fit(data.X)

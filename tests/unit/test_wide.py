@@ -75,6 +75,7 @@ def test_more_different_columns_than_are_seen_are_told():
     assert adjusted_rand_score(labels, model.labels_) == 1.0
 
 
+@pytest.mark.slow
 def test_nothing_of_size_p_by_p_is_allocated():
     X, labels, _ = make(6000)
     tracemalloc.start()
@@ -171,6 +172,7 @@ def test_a_penalty_holds_the_threshold_as_the_constraint_does(threshold, monkeyp
     assert penalized.criterion_value >= constrained.criterion_value - 0.02
 
 
+@pytest.mark.slow
 def test_existence_of_groups_in_a_wide_table():
     X, _, _ = make(600)
     noise = np.random.default_rng(5).standard_normal((60, 600))

@@ -102,6 +102,7 @@ def test_missing_labels_are_unknown(blanked):
     assert is_known([0, False, "0", "nan", pd.NA, pd.NaT]).tolist() == [True, True, True, True, False, False]
 
 
+@pytest.mark.slow
 def test_agreement_is_that_of_the_known_rows_everywhere(facts, model, iris, blanked, monkeypatch):
     known = is_known(blanked)
     rand = adjusted_rand_score(blanked[known].astype(str), model.labels_[known])

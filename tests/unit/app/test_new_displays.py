@@ -239,6 +239,7 @@ def test_arrows_do_not_depend_on_the_units_of_columns_and_coordinates(iris_model
         np.testing.assert_allclose(again.correlations_[name], found, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_clusters", "n_columns"), [(13, 1), (24, 2), (49, 3), (49, 4)])
 def test_pairs_of_many_clusters_have_room_for_their_legend(n_clusters, n_columns):
     rng = np.random.default_rng(0)

@@ -50,6 +50,7 @@ def ours(found):
     return None if found is None else {name: text for name, text in found.items() if name in OLD}
 
 
+@pytest.mark.slow
 @needs_fork
 @pytest.mark.parametrize("scene", ["folder", "linked"])
 def test_a_killed_replacement_leaves_one_whole_run_and_the_next_command_mends_the_rest(deaths, scene):

@@ -141,6 +141,7 @@ def generated_files():
         yield style, encoding, make_file(rng, style)
 
 
+@pytest.mark.slow
 def test_every_number_and_id_of_many_files_is_read_or_asked_for(tmp_path):
     path = tmp_path / "table.csv"
     n_read = n_asked = 0

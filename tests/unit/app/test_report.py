@@ -481,6 +481,7 @@ def test_judge_without_a_mixture_is_named(chosen_facts):
     assert margin_sentence(choice) == ""
 
 
+@pytest.mark.slow
 def test_number_of_clusters_shows_its_evidence():
     iris = load_iris(as_frame=True).data
     model = KFRC("auto", max_clusters=4, random_state=0).fit(iris.to_numpy())

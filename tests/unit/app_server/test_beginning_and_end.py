@@ -61,6 +61,7 @@ def run_something_long(address):
         wait_until(lambda: client.get(f"/runs/{run}").json()["progress"].get("step") == "looking")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code", "working"), [(signal.SIGTERM, 143, True), (signal.SIGINT, 0, False)], ids=["SIGTERM", "SIGINT"]
 )
@@ -85,6 +86,7 @@ def test_an_orderly_end_leaves_no_file_and_no_process(tmp_path, number, code, wo
         wait_until(lambda: not any(child.is_running() for child in children))
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_takes_its_processes_and_files_along(tmp_path):
     with program(tmp_path) as (process, address):
         run_something_long(address)
@@ -165,6 +167,7 @@ def test_listening_elsewhere_is_warned_of(monkeypatch):
     assert "warning" not in CliRunner().invoke(app, ["app", "--no-browser"]).stderr
 
 
+@pytest.mark.slow
 def test_a_second_server_works_beside_the_first_and_a_finished_run_leaves_nothing(served):
     first, place = served.address, served.parent
     with serving(parent=place) as second, client_of(second.text) as client:

@@ -156,6 +156,7 @@ def crowd(served):
     return found
 
 
+@pytest.mark.slow
 def test_runs_beyond_the_bound_wait_and_can_be_cancelled(crowd):
     assert [each["state"] for each in crowd["waiting"]] == ["waiting", "waiting"]
     assert [each["ahead"] for each in crowd["waiting"]] == [0, 1]
@@ -277,6 +278,7 @@ def test_a_process_that_has_taken_much_memory_gets_nothing_else_to_do(last, monk
     assert work._is_large(at_start=0) is last
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the memory of the process that started another")
 def test_a_process_that_a_large_one_started_takes_something_to_do(tmp_path):
     (tmp_path / "table.csv").write_bytes(as_csv(two_groups()))

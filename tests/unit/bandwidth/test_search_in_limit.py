@@ -81,6 +81,7 @@ def test_the_eigenvalues_of_the_end_are_those_of_the_kernel(kernel):
     assert result.bandwidths.max() <= 5.0 * result.bandwidths.min() * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_the_criterion_reached_is_within_a_percent_of_a_search_with_the_kernel():
     X = _table(600, 24)
     quick = _search(X, n_starts=3)

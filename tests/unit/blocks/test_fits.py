@@ -94,6 +94,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_minimum_is_that_of_the_solver_with_all_rows_at_once(case, rows, incomplete, counts):
     parameters, blanks, weighted = CASES[case]
@@ -129,6 +130,7 @@ def test_the_objective_never_rises_and_rows_sum_to_one(fuzzifier, kernel, rows):
     assert U.min() >= 0
 
 
+@pytest.mark.slow
 def test_threads_memory_and_tasks_change_no_bit(rows):
     X = np.tile(rows[0], (9, 1))[:200_000]
     fits = [
@@ -141,6 +143,7 @@ def test_threads_memory_and_tasks_change_no_bit(rows):
         assert_array_equal(other.memberships_.head(200), fits[0].memberships_.head(200))
 
 
+@pytest.mark.slow
 def test_a_table_in_memory_and_a_source_of_the_same_rows_give_the_same_bits(rows):
     X, labels = rows
     in_memory, source = (KFRC(3, random_state=0, selection_samples=500).fit(data) for data in (X, ArraySource(X)))
@@ -161,6 +164,7 @@ def test_a_small_source_is_fitted_as_the_table_that_it_is(iris):
     assert_array_equal(source.labels_.head(5), in_memory.labels_[:5])
 
 
+@pytest.mark.slow
 def test_mixed_tables_have_the_same_bits_as_a_source_and_levels_are_found_in_all_rows(rows, tmp_path):
     pytest.importorskip("pyarrow")
     from kfrc.sources import ParquetSource
@@ -219,11 +223,13 @@ def in_blocks_with(X, n_clusters):
         return KFRC(n_clusters, bandwidths=1.5, m=1.3, n_init=1, max_iter=20, random_state=0).fit(ArraySource(X))
 
 
+@pytest.mark.slow
 def test_the_number_of_clusters_is_found_for_a_source(rows):
     model = KFRC("auto", max_clusters=4, random_state=0, selection_samples=500).fit(ArraySource(rows[0]))
     assert model.n_clusters_ == 3
 
 
+@pytest.mark.slow
 def test_a_collapse_of_a_source_is_told(rows):
     from kfrc.exceptions import UniformCollapseWarning
 
@@ -401,6 +407,7 @@ def test_a_rule_with_sizes_and_scales_has_the_minimum_of_the_solver_with_all_row
     assert_allclose(np.array(here.rule.scales)[order], there.fuzzifier.scales, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_long_clusters_are_found_along_axes_of_their_own_in_blocks_too():
     rng = np.random.default_rng(0)
     along, across = rng.normal(0, 3, N_ROWS), np.repeat([-1.0, 1.0], N_ROWS // 2) + rng.normal(0, 0.25, N_ROWS)

@@ -118,6 +118,7 @@ def test_on_ordinary_tables_they_agree_to_ten_digits():
         assert_allclose(fit.predict_proba(X), fit.memberships_, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_the_objective_never_rises(table):
     X = TABLES[table](np.random.default_rng(5))

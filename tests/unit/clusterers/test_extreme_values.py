@@ -29,6 +29,7 @@ def clean():
     return X, KFRC(3, random_state=0).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [1e2, -1e4, 1e8, 1e300])
 def test_one_extreme_value_changes_no_cluster_of_the_other_rows(clean, value):
     X, without = clean
@@ -80,6 +81,7 @@ def test_bandwidths_too_small_to_resolve_end_soon_and_with_a_stated_error(level)
     assert said == (level is not None)
 
 
+@pytest.mark.slow
 def test_outliers_are_kept_if_asked_for_or_if_bandwidths_need_no_scale(clean):
     X = clean[0].copy()
     X[7, 1] = 1e6
@@ -123,6 +125,7 @@ def test_new_rows_of_any_size_have_memberships(clean, parameters):
     np.testing.assert_allclose(U.sum(axis=1), 1.0)
 
 
+@pytest.mark.slow
 def test_a_skewed_table_is_clustered_as_without_its_extreme_value():
     X = np.exp(2.0 * (three_groups(1000) - 3.0) / 3.0)
     without = quiet_fit(X).labels_

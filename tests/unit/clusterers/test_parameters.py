@@ -218,6 +218,7 @@ def test_a_parameter_changes_something_or_is_reported(context, name, observe):
         assert after != before or (names(name, said) and not names(name, quiet))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_the_same_settings_do_and_say_the_same(context, observe):
     assert observe(**CONTEXTS[context]) == observe(**CONTEXTS[context])

@@ -142,6 +142,7 @@ def test_types_can_be_told():
     assert by_position.column_types_ == {0: "numeric", 1: "nominal"}
 
 
+@pytest.mark.slow
 def test_weights_are_copies_whatever_the_types():
     frame, _ = people(missing=0.1)
     weights = np.random.default_rng(1).integers(0, 4, len(frame))
@@ -155,6 +156,7 @@ def test_weights_are_copies_whatever_the_types():
         assert_allclose(one.memberships_[weights == 0], many.predict_proba(frame[weights == 0]), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_number_of_clusters_can_be_found():
     frame, group = people(120)
     model = KFRC("auto", max_clusters=5, random_state=0).fit(frame)
@@ -162,6 +164,7 @@ def test_the_number_of_clusters_can_be_found():
     assert adjusted_rand_score(group, model.labels_) > 0.9
 
 
+@pytest.mark.slow
 def test_posterior_memberships_and_confidence():
     frame, group = people(missing=0.05)
     model = KFRC(3, memberships="posterior", random_state=0).fit(frame)
