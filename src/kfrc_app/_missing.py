@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-INSTALL = "pip install kfrc"
+INSTALL = "type pip install . in the folder of kfrc"
 OURS = ("kfrc", "kfrc_app")
 
 
@@ -25,7 +25,7 @@ def missing_package(error: ImportError) -> str:
     --------
     >>> from kfrc_app._missing import missing_package
     >>> missing_package(ModuleNotFoundError("no rich", name="rich.console"))
-    'the package rich is needed for this: pip install kfrc'
+    'the package rich is needed for this: type pip install . in the folder of kfrc'
     """
     package = _package(error)
     return f"{f'the package {package}' if package else 'another package'} is needed for this: {INSTALL}"

@@ -43,7 +43,7 @@ def test_a_missing_package_is_named_in_one_line(package, words, start):
     ended = run_python("-c", BLOCKED.format(names=[package], words=words, start=STARTS[start]))
     assert ended.returncode == 1
     assert ended.stdout == ""
-    assert ended.stderr == f"kfrc: the package {package} is needed for this: pip install kfrc\n"
+    assert ended.stderr == f"kfrc: the package {package} is needed for this: type pip install . in the folder of kfrc\n"
 
 
 def test_without_any_package_of_the_application_the_end_is_the_same():
@@ -51,7 +51,7 @@ def test_without_any_package_of_the_application_the_end_is_the_same():
     ended = run_python("-c", BLOCKED.format(names=names, words=VERSION, start=STARTS["script"]))
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
-    assert "pip install kfrc" in ended.stderr
+    assert "pip install . in the folder of kfrc" in ended.stderr
 
 
 @pytest.mark.parametrize(("module", "words"), [("kfrc_app.cli.main", VERSION), ("kfrc.clusterers", FIT)])
@@ -80,10 +80,10 @@ def test_the_console_script_is_this_entry():
     assert scripts == {"kfrc": "kfrc_app.__main__:main"}
 
 
-def test_the_extra_that_is_advised_exists():
+def test_the_advice_names_the_package_and_the_empty_extra_is_kept():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     advice = missing_package(ModuleNotFoundError("no", name="matplotlib.pyplot"))
-    assert advice == "the package matplotlib is needed for this: pip install kfrc"
+    assert advice == "the package matplotlib is needed for this: type pip install . in the folder of kfrc"
     assert "app" in extras
 
 

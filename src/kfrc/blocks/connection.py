@@ -63,7 +63,7 @@ def quiet_dask() -> Any:
     try:
         distributed = import_module("distributed")
     except ImportError as error:
-        raise WorkerError("a Dask cluster needs an extra: pip install 'kfrc[distributed]'") from error
+        raise WorkerError("a Dask cluster needs the package distributed: pip install distributed") from error
     for name in ("distributed.client", "distributed.core", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return distributed

@@ -14,7 +14,7 @@ from kfrc.typing import ArrayLike
 EXTENSIONS = "kfrc.extensions"
 """Entry points by which the application is found: the library does not know it."""
 
-_INSTALL = "pip install kfrc"
+_INSTALL = "type pip install . in its folder"
 
 
 class Presented:
@@ -34,7 +34,7 @@ class Presented:
     ) -> Any:
         """Explain the result on one page that works offline: groups, whether to trust them, columns, rows in between.
 
-        It is made by the application, which ``pip install kfrc`` brings and ``kfrc-core`` does not have.
+        It is made by the application, which the library alone (``packaging/core``) does not have.
 
         Parameters
         ----------

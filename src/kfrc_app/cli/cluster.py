@@ -60,7 +60,7 @@ def cluster_of(
         security = _security(files) if given else None
         admitted(scheduler, security=security, trusted=trust_cluster)
     except ImportError:
-        _stop("a Dask cluster needs an extra: pip install 'kfrc[distributed]'", code=1)
+        _stop("a Dask cluster needs the package distributed: pip install distributed", code=1)
     except UntrustedClusterError:
         _stop(
             f"the scheduler at {scheduler} is not on this computer, and whoever runs it or sits on the way to it can "

@@ -141,7 +141,9 @@ def test_precomputed_kernels_have_no_importance():
 
 def test_without_matplotlib_the_message_says_what_to_install(model, iris_frame, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"the package matplotlib is needed for this: pip install kfrc$"):
+    with pytest.raises(
+        ImportError, match=r"the package matplotlib is needed for this: type pip install \. in the folder of kfrc$"
+    ):
         MembershipDisplay.from_estimator(model, iris_frame)
 
 
