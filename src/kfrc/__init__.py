@@ -1,4 +1,4 @@
-"""Fuzzy clustering that does not collapse: kernel fuzzy relational clustering with spectrally tuned bandwidths.
+"""Fuzzy clustering with one kernel bandwidth per column, found from the spectrum of the data and without labels.
 
 ``import kfrc`` takes no time: what is in it is imported when it is first used.
 """
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         NonEuclideanWarning,
         NoStructureWarning,
         TrivialPartitionWarning,
+        UnequalScalesWarning,
         UniformCollapseWarning,
         UnseenCategoryWarning,
     )
@@ -51,6 +52,7 @@ __all__ = [
     "NonEuclideanWarning",
     "NoStructureWarning",
     "TrivialPartitionWarning",
+    "UnequalScalesWarning",
     "UniformCollapseWarning",
     "UnseenCategoryWarning",
     "__version__",

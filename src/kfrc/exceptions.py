@@ -42,6 +42,10 @@ class ConstantFeatureWarning(UserWarning):
     """Columns without variation were left out of the analysis."""
 
 
+class UnequalScalesWarning(UserWarning):
+    """The scales of columns differ a hundredfold in a method that does not standardize: the largest decides alone."""
+
+
 class NonEuclideanWarning(UserWarning):
     """The dissimilarities are not squared distances in any Euclidean space, and that mattered."""
 

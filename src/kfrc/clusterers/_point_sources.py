@@ -21,7 +21,7 @@ from kfrc.clusterers._fcm_descent import solve_fcm
 from kfrc.clusterers._partial import PARTIAL, PartialRows
 from kfrc.clusterers._rows import fitted_rows
 from kfrc.clusterers._sources import note_source
-from kfrc.columns.variation import refuse_constant
+from kfrc.columns.variation import Scales, refuse_constant
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels.linear import Linear
 from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
@@ -40,11 +40,14 @@ class PointFit:
         A point among the rows.
     locations : ndarray of shape (n_clusters, n_columns)
         Centers relative to it.
+    scales : Scales
+        How far the columns spread.
     """
 
     found: BlockSolution
     origin: FloatArray
     locations: FloatArray
+    scales: Scales
 
     @property
     def in_memory(self) -> RelationalSolution:
@@ -152,7 +155,7 @@ def fit_points_of_source(estimator: Any, source: Source, fuzzifier: Fuzzifier, e
     solution = fit.found.as_relational()
     estimator._store_run(solution, fuzzifier, fit.found.uniformity)
     estimator.cluster_sizes_ = fit.found.counts
-    estimator._warn_about(solution, fuzzifier, lambda: fit.leading_eigenvalue, stacklevel=6)
+    estimator._warn_about(solution, fuzzifier, lambda: fit.leading_eigenvalue, fit.scales, stacklevel=6)
     estimator._end_progress()
     return fit
 
@@ -182,8 +185,11 @@ def _surveyed(estimator: Any, source: Source, engine: Engine) -> tuple[Survey, l
 def _placed(found: BlockSolution, columns: list[Histogram]) -> PointFit:
     """The centers as points."""
     rows, centers = found.rows, found.centers
+    spreads = [(column.moments()[1], column.high - column.low) if column.varies else (0.0, 0.0) for column in columns]
+    with np.errstate(divide="ignore"):
+        scales = Scales(*np.log(spreads).T)
     if isinstance(rows, PointMap):
-        return PointFit(found, rows.origin, centers.means.T)
+        return PointFit(found, rows.origin, centers.means.T, scales)
     assert isinstance(rows, ColumnMap)
     origin = np.array([column.moments()[0] for column in columns])
     points = np.empty((centers.n_clusters, len(columns)))
@@ -191,4 +197,4 @@ def _placed(found: BlockSolution, columns: list[Histogram]) -> PointFit:
         # The mean of T₁ is the center in units of the range.
         first = group.of(centers.means)[:, 1]
         points[:, group.positions] = (group.middle[:, None] + group.half[:, None] * first).T
-    return PointFit(found, origin, points - origin)
+    return PointFit(found, origin, points - origin, scales)

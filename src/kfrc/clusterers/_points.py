@@ -12,7 +12,7 @@ from kfrc.clusterers._partial import PartialRows, partial_distances
 from kfrc.clusterers._relations import Relation, RelationCenters
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows
-from kfrc.columns.variation import find_varying_columns
+from kfrc.columns.variation import Scales, find_varying_columns
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.relational import RelationalSolution
 from kfrc.typing import FloatArray
@@ -41,6 +41,9 @@ class Points(Relation):
             return replace(super().learned(rows), partial=PartialRows.of(rows, names))
         find_varying_columns(rows.values, names)
         return super().learned(rows)
+
+    def scales(self, rows: MergedRows) -> Scales:
+        return rows.scales()
 
     def dissimilarity(self) -> Dissimilarity:
         assert self.rows is not None

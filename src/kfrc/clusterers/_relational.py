@@ -152,7 +152,7 @@ class RelationalClusterer(FuzzyClusterer):
             rows,
             lambda absent: fuzzifier.memberships(self._centers.squared_distances(data[absent])),
         )
-        self._warn_about(solution, fuzzifier, eigenvalue, stacklevel=5)
+        self._warn_about(solution, fuzzifier, eigenvalue, self._relation.scales(rows), stacklevel=5)
         self._end_progress()
 
     def _place(self, fit: PointFit) -> None:

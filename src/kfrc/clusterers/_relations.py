@@ -19,7 +19,7 @@ from kfrc.clusterers._row_spaces import GowerSpace, MatrixSpace, PointSpace, Row
 from kfrc.clusterers._rows import MergedRows, check_frequencies
 from kfrc.clusterers._tables import note_columns
 from kfrc.columns import Schema, library_of
-from kfrc.columns.variation import find_varying_columns
+from kfrc.columns.variation import Scales, find_varying_columns
 from kfrc.dissimilarity import Dissimilarity, GowerScale
 from kfrc.exceptions import MissingRowWarning
 from kfrc.relational import RelationalSolution
@@ -29,6 +29,11 @@ GOWER = "gower"
 PRECOMPUTED = "precomputed"
 
 _SHOWN = 10  # rows in a message
+
+_SUMS_OF_DIFFERENCES = (
+    *("euclidean", "l2", "sqeuclidean", "manhattan", "cityblock", "l1", "chebyshev", "minkowski", "nan_euclidean"),
+)
+"""Metrics to which a column counts by its unit."""
 
 
 class RelationCenters(ABC):
@@ -81,6 +86,10 @@ class Relation(ABC):
     @abstractmethod
     def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
         """The space in which a fitted estimator sees rows, or all pairs of rows of a matrix."""
+
+    def scales(self, rows: MergedRows) -> Scales | None:
+        """How far the columns of the rows spread, if the units of columns decide how much they count."""
+        return None
 
     def placing(self) -> Self:
         """The relation with no more than new rows need."""
@@ -210,6 +219,10 @@ class Metric(MatrixRelation):
     def learned(self, rows: MergedRows, names: Any = None) -> Self:
         find_varying_columns(rows.values, names)
         return super().learned(rows)
+
+    def scales(self, rows: MergedRows) -> Scales | None:
+        counts_units = isinstance(self.metric, str) and self.metric in _SUMS_OF_DIFFERENCES
+        return rows.scales() if counts_units and "w" not in (self.params or {}) else None
 
     def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
         rows = self.read_new(estimator, X)

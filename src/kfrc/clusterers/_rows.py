@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kfrc._numerics import HASH_INCREMENT, scramble
 from kfrc._validation import LARGEST_TOTAL, SMALLEST_TOTAL, check_sample_weight
+from kfrc.columns.variation import Scales
 from kfrc.relational import Given, Start
 from kfrc.typing import FloatArray, IntArray
 
@@ -48,6 +49,10 @@ class MergedRows:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def scales(self) -> Scales:
+        """How far the columns spread."""
+        return Scales.of(self.values, self.weights)
 
     @property
     def absent(self) -> IntArray:

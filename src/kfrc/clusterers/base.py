@@ -26,8 +26,8 @@ from kfrc.clusterers._presentation import Presented
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows, check_frequencies, count_different, is_beyond_numbers, times
 from kfrc.clusterers._sources import PredictChunk
-from kfrc.columns.variation import find_varying_columns
-from kfrc.exceptions import NonEuclideanWarning, UniformCollapseWarning
+from kfrc.columns.variation import Scales, find_varying_columns
+from kfrc.exceptions import NonEuclideanWarning, UnequalScalesWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.metrics import uniformity_index
 from kfrc.relational import RelationalSolution, Status
@@ -322,12 +322,22 @@ class FuzzyClusterer(
         self.status_ = str(solution.status)
 
     def _warn_about(
-        self, solution: RelationalSolution, fuzzifier: Fuzzifier, leading_eigenvalue: Any, stacklevel: int = 4
+        self,
+        solution: RelationalSolution,
+        fuzzifier: Fuzzifier,
+        leading_eigenvalue: Any,
+        scales: Scales | None = None,
+        stacklevel: int = 4,
     ) -> None:
         """Say what a user must know of how the run ended; ``leading_eigenvalue`` is called only on collapse.
 
+        ``scales`` are those of the columns, where the units of columns decide how much they count.
+
         Called from ``fit``, which scikit-learn's callback decorator wraps: hence the stack levels.
         """
+        unequal = None if scales is None else scales.describe_difference(getattr(self, "feature_names_in_", None))
+        if unequal is not None:
+            warnings.warn(unequal, UnequalScalesWarning, stacklevel=stacklevel)
         if solution.status is Status.COLLAPSED:
             warnings.warn(
                 _collapse_message(fuzzifier, solution.memberships.shape[1], leading_eigenvalue()),

@@ -205,6 +205,7 @@ class FANNY(FuzzyClusterer):
                 replace(solution, negative_distances=False) if sets_to_zero else solution,
                 power,
                 lambda: leading_eigenvalue_of_matrix(R, s),
+                relation.scales(rows),
             )
             if sets_to_zero:
                 warnings.warn(

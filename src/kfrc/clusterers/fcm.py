@@ -189,7 +189,7 @@ class FCM(FuzzyClusterer):
     ) -> None:
         """Store what was found of rows in memory, and say what a user must know."""
         self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
-        self._warn_about(solution, fuzzifier, eigenvalue, stacklevel=5)
+        self._warn_about(solution, fuzzifier, eigenvalue, rows.scales(), stacklevel=5)
         self._end_progress()
 
     def _place(self, fit: PointFit) -> None:

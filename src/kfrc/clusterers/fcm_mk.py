@@ -200,6 +200,7 @@ class FCMMK(FuzzyClusterer):
                 lambda: _leading_eigenvalue(
                     rows, solution.centers[0], Kernels(sigmas, solution.membership_weights).of_cluster(0)
                 ),
+                rows.scales(),
             )
             self._end_progress()
         return self

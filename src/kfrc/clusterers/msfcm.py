@@ -167,7 +167,7 @@ class MSFCM(FuzzyClusterer):
             self._membership_centers = solution.membership_centers
             self._shifts = solution.shifts
             self._store(solution, fuzzifier, rows, lambda absent: self._memberships(data[absent]))
-            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(rows))
+            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(rows), rows.scales())
             self._end_progress()
         return self
 

@@ -171,7 +171,7 @@ class VFCM(FuzzyClusterer):
             self._membership_centers = solution.membership_centers
             fuzzifier = Power(self.m_)
             self._store(solution, fuzzifier, rows, lambda absent: fuzzifier.memberships(self._distances(data[absent])))
-            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(rows))
+            self._warn_about(solution, fuzzifier, lambda: leading_eigenvalue_of(rows), rows.scales())
             self._end_progress()
         return self
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -12,6 +15,9 @@ from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _SMALLEST_SCALE = 2.0**-1020
 """Values that differ by less have lost digits."""
+
+UNEQUAL_SCALES = 100.0
+"""A column that varies so many times as much as another has ten thousand times its share in squared distances."""
 
 
 def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> IntArray:
@@ -39,6 +45,63 @@ def refuse_constant(varying: BoolArray, names: Sequence[str] | None, n_samples: 
             ConstantFeatureWarning,
             stacklevel=6,
         )
+
+
+@dataclass(frozen=True)
+class Scales:
+    """How far the columns of a table spread, in logarithms, so that every unit can be written.
+
+    Attributes
+    ----------
+    deviations : ndarray of shape (n_columns,)
+        Logarithms of the standard deviations; −∞ for a constant column.
+    ranges : ndarray of shape (n_columns,)
+        Logarithms of largest minus smallest value.
+    """
+
+    deviations: FloatArray
+    ranges: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, weights: FloatArray | None = None) -> Self:
+        """Of rows, in which NaN is unknown, that count as often as their weights say."""
+        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # NaN only where nothing is known
+        half = 0.5 * high - 0.5 * low
+        half = np.where(half > 0.5e-14 * np.fmax(np.abs(low), np.abs(high)), half, 0.0)
+        Z = (0.5 * X - 0.5 * low) / np.where(half > 0, half, 1.0)
+        known = ~np.isnan(Z)
+        Z[~known] = 0.0
+        mass = np.ones(len(Z)) if weights is None else weights
+        totals = np.maximum(mass @ known, np.finfo(float).tiny)
+        Z -= (mass @ Z) / totals
+        Z[~known] = 0.0
+        deviations = np.sqrt(mass @ np.square(Z) / totals)
+        with np.errstate(divide="ignore"):
+            return cls(np.log(deviations) + np.log(half), np.log(half))
+
+    def describe_difference(self, names: Sequence[str] | None) -> str | None:
+        """What to know if one column varies a hundred times as much as another; None if none does.
+
+        It must do so by deviation and by range: columns that were divided by either are never meant.
+        """
+        largest = int(self.deviations.argmax())
+        factors = np.minimum(self.deviations[largest] - self.deviations, self.ranges[largest] - self.ranges)
+        factors[~np.isfinite(self.deviations)] = 0.0
+        smallest = int(factors.argmax())
+        if factors[smallest] <= math.log(UNEQUAL_SCALES):
+            return None
+        first, other = (f"column {j}" if names is None else f"column '{names[j]}'" for j in (largest, smallest))
+        times = self.deviations[largest] - self.deviations[smallest]
+        return (
+            f"{first} varies {_in_words(times)} times as much as {other}, and columns count by their units here: "
+            "columns of small numbers hardly matter. Divide every column by its standard deviation first "
+            "(sklearn.preprocessing.StandardScaler), or use KFRC, which does so by itself"
+        )
+
+
+def _in_words(logarithm: float) -> str:
+    """A factor that may be larger than any number."""
+    return f"{math.exp(logarithm):,.0f}" if logarithm < math.log(1e6) else f"10^{logarithm / math.log(10):.0f}"
 
 
 def refuse_unresolved(scale: FloatArray, names: Sequence[str] | None) -> None:
