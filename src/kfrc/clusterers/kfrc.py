@@ -55,12 +55,12 @@ from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 
 class KFRC(FuzzyClusterer):
-    """Kernel fuzzy relational clustering with bandwidths that keep it from collapsing.
+    """Kernel fuzzy relational clustering with one bandwidth per column, found without labels.
 
     A Gaussian kernel with one bandwidth per column measures similarity. The bandwidths are chosen from the spectrum of
-    the Gram matrix, without labels: so that the uniform solution "everything belongs equally to everything" is
-    unstable, and the leading c − 1 directions carry the structure. Columns that do not help get a large bandwidth and
-    stop mattering.
+    the Gram matrix: the leading c − 1 directions are to carry the structure, and columns that do not help get a large
+    bandwidth and stop mattering. A fit collapses to "everything belongs equally to everything" if its m is too large:
+    ``critical_m_`` says from which m on it can, and an automatic choice stays below that wherever some setting does.
 
     How far bandwidths may differ (``max_anisotropy``), how large they are (``level``) and how fuzzy the result is
     (``m``) are chosen by a judge that needs no labels; ``selection_`` shows what was compared. :meth:`paper` fixes all
@@ -78,7 +78,9 @@ class KFRC(FuzzyClusterer):
         and skips search and choice; ``"auto"`` compares sum and product.
     fuzzifier : {"power", "exponential", "quadratic", "complementary_root", "auto"} or Fuzzifier, \
             default="complementary_root"
-        ``"auto"`` compares the last two.
+        ``"auto"`` compares the last two. After an automatic choice ``fuzzifier_`` may be another rule,
+        :class:`kfrc.relational.SizedEntropy`: where memberships with this fuzzifier agree with the judge by less than
+        0.9, sizes and scales of the clusters enter the objective, which is then an entropy and may be negative.
     m : float, "auto" or None, default="auto"
         Fuzziness; None means the fuzzifier's default. ``"auto"`` compares five values from nearly hard to that default.
     criterion : {"sum", "log_sum", "gap", "auto"} or Criterion, default="sum"
