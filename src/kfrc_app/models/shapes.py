@@ -34,7 +34,6 @@ _SHAPES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "PosteriorRows": {"order": ("c", FINITE)},
     "Mixture": {"weights": ("k", FINITE), "means": ("kq", FINITE)},
-    "TableCenters": {"occupied": ("c", ANY)},
     "ColumnCenters": {"positions": ("k", FINITE), "bandwidths": ("k", NO_GAPS), "norms": ("kc", NO_GAPS)},
     "KernelCenters": {
         "X": ("nk", ROWS),
