@@ -2,7 +2,7 @@
 
 from kfrc.blocks.connection import WorkerError, connected
 from kfrc.blocks.engine import ClusterEngine, Engine, LocalEngine, engine_for, parse_memory
-from kfrc.blocks.memberships import LazyLabels, LazyMemberships, PredictedMemberships, StoredMemberships
+from kfrc.blocks.memberships import LazyLabels, LazyMemberships, PredictedMemberships, StoredMemberships, labels_of
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, tree_sum
 from kfrc.blocks.reader import Block, Reader
 from kfrc.blocks.survey import SAMPLE_ROWS
@@ -27,6 +27,7 @@ __all__ = [
     "admitted",
     "connected",
     "engine_for",
+    "labels_of",
     "parse_memory",
     "tls_security",
     "tree_sum",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from abc import ABC, abstractmethod
@@ -12,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
 
+from kfrc._numerics import check_memory
 from kfrc.blocks.descent import occupied_only
 from kfrc.blocks.engine import Engine, LocalEngine
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, sub_blocks
 from kfrc.blocks.reader import Block, Coding, Reader
 from kfrc.blocks.row_maps import BlockCenters, RowMap
+from kfrc.blocks.survey import SAMPLE_ROWS
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.sources import Chunk, Source
 from kfrc.typing import FloatArray, IntArray
@@ -29,11 +34,106 @@ FINISHED = "_SUCCESS"
 """Name of the empty file that stands in a folder of memberships when all of them are there."""
 
 
-class LazyMemberships(ABC):
+class LazyArray(NDArrayOperatorsMixin, ABC):
+    """Values of all rows of a source, none of which is kept.
+
+    ``head(n)`` are those of the first rows and ``blocks()`` all of them in order. Comparisons, arithmetic, indices,
+    iteration and ``numpy.asarray`` give what they give for an array; a row or a slice of rows reads the blocks it lies
+    in, everything else makes an array of all rows, if that fits into memory.
+    """
+
+    __hash__ = None  # type: ignore[assignment]  # as of arrays, whose comparisons are elementwise
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows, and of values of each."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values."""
+
+    @abstractmethod
+    def blocks(self, engine: Engine | None = None, first_block: int = 0) -> Iterator[tuple[int, NDArray[Any]]]:
+        """First row and values of every block, in order.
+
+        Parameters
+        ----------
+        engine : Engine, optional
+            Who computes them; by default threads of this process.
+        first_block : int, default=0
+            Where to begin.
+        """
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return math.prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of an array is ambiguous: use numpy.any or numpy.all of it")
+
+    def head(self, n: int = 5) -> NDArray[Any]:
+        """Values of the first rows."""
+        return self._between(0, min(n, len(self)))
+
+    def _between(self, first: int, last: int) -> NDArray[Any]:
+        """Values of some rows, from their blocks only."""
+        found: list[NDArray[Any]] = []
+        if first < last:
+            for start, part in self.blocks(LocalEngine(1), first // BLOCK_ROWS):
+                found.append(part[max(first - start, 0) : last - start])
+                if start + len(part) >= last:
+                    break
+        return np.concatenate(found) if found else np.empty((0, *self.shape[1:]), dtype=self.dtype)
+
+    def __iter__(self) -> Iterator[Any]:
+        for _, part in self.blocks():
+            yield from part
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, *rest = key if isinstance(key, tuple) and key else (key,)
+        if isinstance(rows, slice) and (rows.step is None or rows.step > 0):
+            first, last, step = rows.indices(len(self))
+            return self._between(first, last)[(slice(None, None, step), *rest)]
+        if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
+            row = int(rows) if rows >= 0 else int(rows) + len(self)
+            if not 0 <= row < len(self):
+                raise IndexError(f"row {rows} is out of range: there are {len(self)} rows")
+            return self._between(row, row + 1)[(0, *rest)]
+        return np.asarray(self)[key]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("the values are computed when an array is made of them: use copy=None")
+        dtype = np.dtype(self.dtype if dtype is None else dtype)
+        check_memory(self.size * dtype.itemsize, f"the array of shape {self.shape}", "head(n), a slice or blocks()")
+        values = np.empty(self.shape, dtype=dtype)
+        for first, part in self.blocks():
+            values[first : first + len(part)] = part
+        return values
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if any(isinstance(value, LazyArray) for value in options.get("out", ())):
+            raise TypeError("values of a source cannot be written to: make an array of them with numpy.array")
+        arrays = [np.asarray(value) if isinstance(value, LazyArray) else value for value in inputs]
+        return getattr(ufunc, method)(*arrays, **options)
+
+
+class LazyMemberships(LazyArray):
     """Memberships of all rows of a source, of shape (n_rows, n_clusters), none of which is kept.
 
     ``head(n)`` are those of the first rows, ``blocks()`` all of them in order, ``write_parquet(folder)`` writes them to
-    files, and ``numpy.asarray`` makes an array, if it fits into memory.
+    files; in everything else they are like an array (:class:`LazyArray`).
     """
 
     n_clusters: int
@@ -52,45 +152,21 @@ class LazyMemberships(ABC):
         """Numbers of rows and clusters."""
         return self.reader.partition.n_rows, self.n_clusters
 
-    def __len__(self) -> int:
-        return self.shape[0]
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Double precision."""
+        return np.dtype(np.float64)
 
     def __repr__(self) -> str:
         n_rows, n_clusters = self.shape
         return f"<memberships of {n_rows} rows in {n_clusters} clusters: head(n), blocks(), write_parquet(folder)>"
 
-    def blocks(self, engine: Engine | None = None, first_block: int = 0) -> Iterator[tuple[int, FloatArray]]:
-        """First row and memberships of every block, in order.
-
-        Parameters
-        ----------
-        engine : Engine, optional
-            Who computes them; by default threads of this process.
-        first_block : int, default=0
-            Where to begin.
-        """
+    def blocks(  # noqa: D102
+        self, engine: Engine | None = None, first_block: int = 0
+    ) -> Iterator[tuple[int, FloatArray]]:
         reader = self.reader.beginning_at(first_block)
         for task in self._made(engine or LocalEngine(), reader):
             yield from task
-
-    def head(self, n: int = 5) -> FloatArray:
-        """Memberships of the first rows."""
-        found: list[FloatArray] = []
-        for first, U in self.blocks(LocalEngine(1)):
-            found.append(U[: max(n - first, 0)])
-            if first + len(U) >= n:
-                break
-        return np.vstack(found)
-
-    def labels(self) -> IntArray:
-        """The cluster of largest membership of every row."""
-        return np.concatenate([U.argmax(axis=1) for _, U in self.blocks()])
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> FloatArray:
-        U = np.empty(self.shape)
-        for first, part in self.blocks():
-            U[first : first + len(part)] = part
-        return U if dtype is None else U.astype(dtype)
 
     def write_parquet(
         self,
@@ -329,8 +405,8 @@ class StoredMemberships(LazyMemberships):
                 yield [(rows.start, self.U[rows])]
 
 
-class LazyLabels:
-    """The cluster of largest membership of every row, made when it is asked for: ``numpy.asarray(labels_)``."""
+class LazyLabels(LazyArray):
+    """The cluster of largest membership of every row, of shape (n_rows,), made when it is asked for."""
 
     def __init__(self, memberships: LazyMemberships) -> None:
         self._memberships = memberships
@@ -340,16 +416,22 @@ class LazyLabels:
         """Number of rows."""
         return (len(self._memberships),)
 
-    def __len__(self) -> int:
-        return len(self._memberships)
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Whole numbers."""
+        return np.dtype(np.int64)
 
     def __repr__(self) -> str:
         return f"<labels of {len(self)} rows: head(n), numpy.asarray(labels)>"
 
-    def head(self, n: int = 5) -> IntArray:
-        """Labels of the first rows."""
-        return self._memberships.head(n).argmax(axis=1)
+    def blocks(  # noqa: D102
+        self, engine: Engine | None = None, first_block: int = 0
+    ) -> Iterator[tuple[int, IntArray]]:
+        for first, U in self._memberships.blocks(engine, first_block):
+            yield first, U.argmax(axis=1)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> IntArray:
-        labels = self._memberships.labels()
-        return labels if dtype is None else labels.astype(dtype)
+
+def labels_of(memberships: LazyMemberships) -> IntArray | LazyLabels:
+    """The cluster of largest membership of every row: an array, unless a fit of so many rows would not be in memory."""
+    labels = LazyLabels(memberships)
+    return np.asarray(labels) if len(labels) <= SAMPLE_ROWS else labels

@@ -19,7 +19,7 @@ from kfrc._callbacks import CallbackSupportMixin
 from kfrc._numerics import COLLAPSE_TOL, or_infinite, rounding_of, where_squares_overflow
 from kfrc._threads import count_rows, limiting_threads, threads_for
 from kfrc._validation import check_clusters_for_fit, check_sample_weight, check_squares
-from kfrc.blocks import LazyLabels, LazyMemberships, PredictedMemberships
+from kfrc.blocks import LazyMemberships, PredictedMemberships, labels_of
 from kfrc.clusterers._fit_tasks import FitTasks
 from kfrc.clusterers._numbers import numbers_of
 from kfrc.clusterers._presentation import Presented
@@ -49,9 +49,11 @@ class FuzzyClusterer(
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Rows sum to one.
+        Rows sum to one. Of a source an object that compares, indexes and converts as an array does, and has ``head(n)``
+        and ``write_parquet(folder)``.
     labels_ : ndarray of shape (n_samples,)
-        The cluster of largest membership.
+        The cluster of largest membership. Of a source with more than 20 000 rows they are computed when they are asked
+        for.
     objective_ : float
         Value of the minimized objective.
     objective_path_ : ndarray
@@ -156,10 +158,10 @@ class FuzzyClusterer(
 
         Returns
         -------
-        labels : ndarray of shape (n_rows,), or LazyLabels of a source
+        labels : ndarray of shape (n_rows,), or LazyLabels of a source with more than 20 000 rows
         """
         U = self.predict_proba(X)
-        return LazyLabels(U) if isinstance(U, LazyMemberships) else U.argmax(axis=1)
+        return labels_of(U) if isinstance(U, LazyMemberships) else U.argmax(axis=1)
 
     @limiting_threads
     def transform(self, X: ArrayLike) -> FloatArray:
@@ -310,7 +312,7 @@ class FuzzyClusterer(
     def _store_lazy(self, memberships: LazyMemberships) -> None:
         """Set memberships of a source, which are made when they are asked for."""
         self.memberships_ = memberships
-        self.labels_ = LazyLabels(memberships)
+        self.labels_ = labels_of(memberships)
 
     def _store_run(self, solution: RelationalSolution, fuzzifier: Fuzzifier, uniformity: float) -> None:
         """Set how a run ended."""

@@ -6,6 +6,7 @@ import errno
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -147,6 +148,115 @@ def test_labels_are_the_largest_memberships(lazy, expected):
     assert np.asarray(labels, dtype=np.int8).dtype == np.int8
 
 
+@pytest.fixture(params=["memberships", "labels"])
+def results(request, lazy):
+    """A result of a source, and the same as an array."""
+    result = lazy if request.param == "memberships" else LazyLabels(lazy)
+    return result, np.concatenate([part for _, part in result.blocks()])
+
+
+KEYS = [
+    0,
+    -1,
+    np.int64(BLOCK_ROWS),
+    slice(None),
+    slice(5, 5),
+    slice(BLOCK_ROWS - 3, 2 * BLOCK_ROWS + 4),
+    slice(10, None, BLOCK_ROWS // 2),
+    slice(None, None, -1000),
+    slice(-3, None),
+    slice(3, 10**9),
+    np.array([7, 3, BLOCK_ROWS, -1]),
+    [1, 2, 1],
+    np.arange(N_ROWS) % 7 == 0,
+    ...,
+    None,
+    (slice(2, 4), None),
+    (),
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: str(key)[:20])
+def test_results_index_as_arrays_do(results, key):
+    result, array = results
+    assert_allclose(result[key], array[key], rtol=1e-12)
+    assert np.shape(result[key]) == np.shape(array[key])
+
+
+@pytest.mark.parametrize(
+    "key", [(5, 1), (slice(3, 9), 2), (slice(None), [0, 2]), (BLOCK_ROWS, slice(1)), (-2, -1)], ids=str
+)
+def test_memberships_index_by_cluster_too(lazy, expected, key):
+    assert_allclose(lazy[key], expected[key], rtol=1e-9)
+
+
+@pytest.mark.parametrize("key", [N_ROWS, -N_ROWS - 1, "a", 1.5])
+def test_what_is_not_there_is_refused(results, key):
+    with pytest.raises(IndexError):
+        results[0][key]
+
+
+def test_results_compare_compute_and_iterate_as_arrays_do(results):
+    result, array = results
+    assert (result.shape, result.ndim, result.size, len(result)) == (array.shape, array.ndim, array.size, len(array))
+    assert result.dtype == array.dtype
+    for pair in ((result == 1, array == 1), (result > 0.5, array > 0.5), (result != array[0], array != array[0])):
+        assert isinstance(pair[0], np.ndarray)
+        assert_array_equal(*pair)
+    assert_allclose(2 * result - result, array)
+    assert_allclose(np.sqrt(result), np.sqrt(array))
+    assert np.add.reduce(result).shape == array.shape[1:]
+    assert_allclose(np.concatenate([result, array]), np.concatenate([array, array]))
+    assert_allclose(list(result)[-5:], array[-5:])
+    assert_array_equal((result == result).all(), True)
+    assert array[0] in result if array.ndim == 1 else True
+
+
+def test_results_are_told_from_what_they_are_not(results):
+    result, _ = results
+    with pytest.raises(ValueError, match=r"ambiguous.*numpy.any"):
+        bool(result)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(result)
+    with pytest.raises(ValueError, match="copy=None"):
+        np.asarray(result, copy=False)
+    with pytest.raises(TypeError, match="cannot be written to"):
+        result += 1
+    with pytest.raises(TypeError):
+        result[0] = 1
+
+
+def test_rows_are_read_from_their_blocks_only(values, expected):
+    read = []
+
+    class Watched(ArraySource):
+        def chunks(self, first, last, *args, **options):
+            read.append((first, last))
+            return super().chunks(first, last, *args, **options)
+
+    found = memberships_of(Watched(values))
+    read.clear()
+    assert_allclose(found[2 * BLOCK_ROWS + 5 : 2 * BLOCK_ROWS + 9], expected[2 * BLOCK_ROWS + 5 : 2 * BLOCK_ROWS + 9])
+    assert read
+    assert min(first for first, _ in read) >= 2 * BLOCK_ROWS
+
+
+def test_results_become_columns_of_tables(results):
+    result, array = results
+    if array.ndim == 1:
+        assert_array_equal(pd.Series(result).to_numpy(), array)
+        assert_array_equal(pd.DataFrame({"group": result})["group"].to_numpy(), array)
+        assert_array_equal(np.unique(result, return_counts=True)[1], np.bincount(array))
+    else:
+        assert_allclose(pd.DataFrame(result).to_numpy(), array)
+
+
+def test_an_array_that_does_not_fit_into_memory_is_refused_with_what_to_use(lazy, monkeypatch):
+    monkeypatch.setattr("kfrc._numerics.available_memory", lambda: 1000.0)
+    with pytest.raises(MemoryError, match=r"array of shape .*head\(n\), a slice or blocks"):
+        np.asarray(lazy)
+
+
 def test_names_say_what_there_is_without_computing_it(lazy):
     assert repr(lazy) == f"<memberships of {N_ROWS} rows in 3 clusters: head(n), blocks(), write_parquet(folder)>"
     assert str(N_ROWS) in repr(LazyLabels(lazy))
@@ -203,7 +313,7 @@ def test_files_are_as_long_as_they_should_be(lazy, tmp_path, monkeypatch):
     monkeypatch.setattr("kfrc.blocks.memberships._PART_ROWS", 2 * BLOCK_ROWS)
     files = lazy.write_parquet(tmp_path)
     assert [pq.read_metadata(file).num_rows for file in files] == [2 * BLOCK_ROWS, BLOCK_ROWS + 777]
-    assert_array_equal(nearest(tmp_path), lazy.labels())
+    assert_array_equal(nearest(tmp_path), np.asarray(LazyLabels(lazy)))
 
 
 def test_files_are_the_same_whoever_computes_them(lazy, tmp_path):
@@ -256,7 +366,7 @@ def test_what_was_in_the_folder_before_is_replaced(lazy, tmp_path):
     (tmp_path / FINISHED).touch()
     lazy.write_parquet(tmp_path)
     assert contents(tmp_path) == sorted([*NAMES, FINISHED])
-    assert_array_equal(nearest(tmp_path), lazy.labels())
+    assert_array_equal(nearest(tmp_path), np.asarray(LazyLabels(lazy)))
 
 
 def test_files_of_others_stay_where_they_are(lazy, tmp_path):

@@ -15,9 +15,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
+from kfrc import FCM, FRC, KFRC
 from kfrc.blocks.chunks import BlockChunks
+from kfrc.metrics import adjusted_rand_score
 from kfrc.sources import ArrowSource, DaskSource, SourceError, as_source
 
 N_ROWS = 1000
@@ -335,3 +338,36 @@ def test_a_source_without_its_partitions_says_so():
 def test_other_columns_of_a_collection_are_not_there():
     with pytest.raises(SourceError, match="no columns but those to cluster by"):
         DaskSource(da.zeros((5, 2))).named_columns(0, 1, ["name"])
+
+
+def groups(n_rows):
+    rng = np.random.default_rng(n_rows)
+    return 6.0 * np.eye(3)[rng.integers(3, size=n_rows)] + rng.standard_normal((n_rows, 3))
+
+
+@pytest.mark.parametrize("n_rows", [150, 20_500])
+@pytest.mark.parametrize(
+    "model",
+    [
+        FCM(3, n_init=1, random_state=0),
+        FRC(3, n_init=1, random_state=0),
+        KFRC(3, bandwidths=3.0, n_init=1, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_results_of_a_dask_array_answer_as_those_of_an_array_do(model, n_rows):
+    X = groups(n_rows)
+    of_dask = clone(model).fit(da.from_array(X, chunks=(n_rows // 3 + 1, 3)))
+    of_array = clone(model).fit(X)
+    assert (of_dask.labels_ == of_array.labels_).all()
+    for labels in (of_dask.labels_, of_dask.predict(da.from_array(X))):
+        assert isinstance(labels, np.ndarray) == (n_rows < 20_000)
+        assert X[labels == 0].shape == X[of_array.labels_ == 0].shape
+        assert_array_equal(pd.Series(labels), of_array.labels_)
+        assert_array_equal(np.bincount(labels), np.bincount(of_array.labels_))
+    U = of_dask.memberships_
+    assert_allclose(U[:10], of_array.memberships_[:10], atol=1e-5)
+    assert_allclose((U > 0.9).mean(axis=0), (of_array.memberships_ > 0.9).mean(axis=0), atol=1e-3)
+    assert_allclose(pd.DataFrame(U).to_numpy(), of_array.memberships_, atol=1e-5)
+    assert_allclose(U.head(4), np.asarray(U)[:4])
+    assert adjusted_rand_score(of_array.labels_, of_dask.labels_) == 1.0
