@@ -60,7 +60,7 @@ def test_bad_content(run, tmp_path, left_behind, verb, kind):
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_too_many_columns(run, tmp_path, left_behind, verb, monkeypatch):
-    monkeypatch.setattr("kfrc_app.tables.table.MAX_COLUMNS", 599)  # a file of more than there can be is large
+    monkeypatch.setattr("kfrc_app.tables.columns.MAX_COLUMNS", 599)  # a file of more than there can be is large
     rng = np.random.default_rng(0)
     pd.DataFrame(rng.normal(size=(12, 600)).round(3)).add_prefix("x").to_csv(tmp_path / "wide.csv", index=False)
     names = left_behind()

@@ -53,6 +53,22 @@ class Compact:
                 self._skip(kind, depth)
         return found
 
+    def length_of_list(self, wanted: int) -> int:
+        """How many items the list in a field has that stands before all structures; none of them is read.
+
+        Raises
+        ------
+        IndexError, ValueError
+            If there is no such list.
+        """
+        field = 0
+        while head := self._byte():
+            field = field + (head >> 4) if head >> 4 else self._signed()
+            if field == wanted and head & 15 == LIST:
+                return self._number_of_items(self._byte())
+            self._skip(head & 15, 0)
+        raise ValueError("no such list")
+
     def _value(self, kind: int, asked: Any, depth: int) -> Any:
         if kind == STRUCT:
             return self.read(asked, depth + 1)
@@ -94,10 +110,13 @@ class Compact:
     def _list(self) -> tuple[int, int]:
         """Type and number of items; each takes a byte at least."""
         head = self._byte()
-        n_items = head >> 4 if head >> 4 < 15 else self._number()
+        n_items = self._number_of_items(head)
         if n_items > len(self.content) - self.place:
             raise IndexError
         return head & 15, n_items
+
+    def _number_of_items(self, head: int) -> int:
+        return head >> 4 if head >> 4 < 15 else self._number()
 
     def _skip(self, kind: int, depth: int) -> None:
         _refuse_depth(depth)

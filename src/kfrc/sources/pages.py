@@ -18,6 +18,7 @@ MAGIC = b"PAR1"
 _TAIL = 8  # bytes behind the description: its length, and the magic word
 _COLUMN = {1: I32, 2: [I32], 3: [BINARY], 5: I64, 6: I64, 7: I64, 9: I64, 11: I64}
 _FILE = {3: I64, 4: [{1: [{3: _COLUMN}], 3: I64}]}
+_SCHEMA = 2
 _PAGE = {2: I32, 3: I32}
 _DICTIONARY = {2, 8}  # encodings by references to a list of values
 
@@ -90,6 +91,24 @@ def file_parts(read_at: ReadAt, size: int) -> FileParts:
     if min(group_rows, default=0) < 0 or sum(group_rows) != n_rows:
         raise ValueError("its parts have other rows than it")
     return FileParts(n_rows, group_rows, parts)
+
+
+def n_described(read_at: ReadAt, size: int) -> int:
+    """How many columns a file says that it has, counted with what columns of lists and objects consist of.
+
+    The description itself, of which there may be hundreds of megabytes, is not read.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    tail = read_at(size - _TAIL, _TAIL)
+    length = int.from_bytes(tail[:4], "little")
+    try:
+        return Compact(read_at(max(size - _TAIL - length, 0), min(length, _HEADER))).length_of_list(_SCHEMA) - 1
+    except IndexError:
+        raise ValueError("the description at its end is cut off") from None
 
 
 def _chunk(described: dict[int, object], size: int) -> ColumnChunk:

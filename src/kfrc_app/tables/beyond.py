@@ -22,9 +22,10 @@ import pyarrow.parquet as pq
 
 from kfrc.blocks import SAMPLE_ROWS
 from kfrc.sources import CSVSource, ParquetSource, sampled_rows, table_of_rows
-from kfrc.sources.footers import DAMAGED
+from kfrc.sources.footers import DAMAGED, reading
+from kfrc.sources.pages import n_described
 from kfrc.typing import IntArray
-from kfrc_app.tables.columns import DataError, quoted
+from kfrc_app.tables.columns import MAX_COLUMNS, DataError, quoted
 from kfrc_app.tables.kinds import Kind, Wish
 from kfrc_app.tables.parquet import parse_parquet
 from kfrc_app.tables.rows import Missing
@@ -77,6 +78,9 @@ def is_beyond(data: str) -> bool:
     if os.path.splitext(path)[1] not in (".parquet", ".pq") or not os.path.isfile(path):
         return False
     try:
+        with open(path, "rb") as file:
+            if n_described(reading(file), os.path.getsize(path)) > MAX_COLUMNS:
+                return False  # refused by whoever reads it
         return int(pq.read_metadata(path).num_rows) > MANY_ROWS
     except DAMAGED:
         return False  # whoever reads it says what is wrong with it

@@ -18,6 +18,9 @@ from kfrc.typing import FloatArray, IntArray
 ROW_NAMES = ""
 """Name of a first column without a heading: row names or row numbers, as pandas and R write them."""
 
+MAX_COLUMNS = 50_000
+"""As many were tried: with 60 rows, a fit without refits takes 74 s of CPU and 1.2 GB, most of it for reading."""
+
 _SHOWN = 40  # characters of a cell in a message
 
 
@@ -183,6 +186,15 @@ class Columns(ABC):
         DataError
             If a number can be read in two ways; the message is a question.
         """
+
+
+def refuse_wide(n_columns: int) -> None:
+    """Stop at a file of far too many columns, before it is read."""
+    if n_columns > MAX_COLUMNS:
+        raise DataError(
+            f"the file has {n_columns:,} columns and at most {MAX_COLUMNS:,} can be used: keep those that are needed, "
+            "or reduce them first, for example to principal components"
+        )
 
 
 def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -19,7 +19,15 @@ from pyarrow import csv as arrow_csv
 from kfrc_app.tables.aside import without_lines_aside
 from kfrc_app.tables.blanks import without
 from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, distinct_names, quoted
-from kfrc_app.tables.dialect import NO_SEPARATOR, SEPARATOR_WORDS, Dialect, count_names, find_dialect, fitting_width
+from kfrc_app.tables.dialect import (
+    NO_SEPARATOR,
+    SEPARATOR_WORDS,
+    Dialect,
+    count_names,
+    find_dialect,
+    fitting_width,
+    refuse_wide_lines,
+)
 from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, join_repeated
 from kfrc_app.tables.layout import SEARCHED, count_explanations, find_header, refuse_second_table, told
 from kfrc_app.tables.numbers import QUOTED_DOUBTFUL, Marks, is_missing, looks_like_number, read_numbers
@@ -257,6 +265,7 @@ def read_records(dialect: Dialect) -> Records:
         If a quotation mark stays open or lines differ in length.
     """
     text, separator = dialect.text, dialect.separator
+    refuse_wide_lines(text, separator)
     if text.count('"') % 2:
         _refuse_open_quote(text, separator)
     lines = io.StringIO(text)

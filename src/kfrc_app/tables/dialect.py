@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kfrc_app.tables import columns
 from kfrc_app.tables.columns import DataError
 from kfrc_app.tables.margins import trim
 from kfrc_app.tables.numbers import MISSING, Marks, looks_like_number
@@ -35,6 +36,8 @@ _WINDOWS = {byte: bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte
 
 _ESCAPED = {_ESCAPE + byte: letter for byte, letter in _WINDOWS.items()}
 _BLANKS = re.compile(r'("[^"]*")|[ \t]+')
+_QUOTED = re.compile('"[^"]*"')
+_WIDE_LINE = 1 << 23  # characters of a line in which fields are counted
 _NO_COLUMNS = (False, False, 0.0, False)
 _ALL_NUMBERS = (True, True, 1.0, True)
 _ESCAPED_QUOTE = re.compile(r'\\"(?=[^\s";|,])')
@@ -98,6 +101,7 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
         if not text[hint.end() :].strip():
             raise DataError("the file is empty")
         return Dialect(text[hint.end() :], hint[1], tuple(notes))
+    refuse_wide_lines(text, _SEPARATORS)
     first = text[:1]
     text, n_comments = _without_comments(text)
     if not text.strip():
@@ -113,6 +117,18 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
         header, line_end, rows = text.partition("\n")
         text = (header.rstrip("".join(_SEPARATORS)) or header) + line_end + rows
     return Dialect(text, separator, tuple(notes), groups)
+
+
+def refuse_wide_lines(text: str, separators: Sequence[str]) -> None:
+    """Stop at a line of more fields than columns can be used, whichever of the separators that it has is meant."""
+    for line in re.finditer(f"[^\\n]{{{columns.MAX_COLUMNS},}}", text):
+        cells = text[line.start() : min(line.end(), line.start() + _WIDE_LINE)]
+        if '"' in cells:
+            cells = _QUOTED.sub('""', cells)
+        while "  " in cells:
+            cells = cells.replace("  ", " ")
+        counts = [cells.count(separator) for separator in separators]
+        columns.refuse_wide(min((count for count in counts if count), default=0) + 1)
 
 
 def decode(content: bytes) -> tuple[str, list[str]]:

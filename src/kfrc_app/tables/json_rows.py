@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from kfrc_app.tables.cells import CellColumns, collect_cells
-from kfrc_app.tables.columns import DataError, distinct_names, quoted
+from kfrc_app.tables.columns import DataError, distinct_names, quoted, refuse_wide
 from kfrc_app.tables.dialect import decode
 from kfrc_app.tables.numbers import Marks
 
@@ -80,9 +80,10 @@ def parse_json(content: bytes, marks: Marks | None = None) -> CellColumns:
 
 
 def _read(text: str, notes: list[str]) -> Any:
-    """One document, or one per line."""
+    """One document, or one per line; stops at the first row that has far too many names."""
+    rows_only = text.lstrip().startswith("[")
     try:
-        return _loads(text, notes)
+        return _loads(text, notes, rows_only=rows_only)
     except json.JSONDecodeError as whole:
         lines = [(k, line) for k, line in enumerate(_LINE_END.split(text), start=1) if line.strip()]
         if len(lines) < 2 or not _is_document(lines[0][1]):
@@ -92,7 +93,7 @@ def _read(text: str, notes: list[str]) -> Any:
     rows = []
     for number, line in lines:
         try:
-            rows.append(_loads(line, notes))
+            rows.append(_loads(line, notes, rows_only=True))
         except json.JSONDecodeError as error:
             raise DataError(f"the JSON file is damaged or cut off: line {number}, character {error.colno}") from None
     return rows
@@ -106,8 +107,9 @@ def _is_document(line: str) -> bool:
     return True
 
 
-def _loads(text: str, notes: list[str]) -> Any:
-    return json.loads(text, object_pairs_hook=partial(_object, notes=notes), parse_int=_whole)
+def _loads(text: str, notes: list[str], *, rows_only: bool = False) -> Any:
+    hook = partial(_object, notes=notes, is_row=rows_only)
+    return json.loads(text, object_pairs_hook=hook, parse_int=_whole)
 
 
 def _whole(text: str) -> int | float:
@@ -115,7 +117,9 @@ def _whole(text: str) -> int | float:
     return int(text) if len(text) <= _MAX_DIGITS else float(text)
 
 
-def _object(pairs: Sequence[tuple[str, Any]], notes: list[str]) -> dict[str, Any]:
+def _object(pairs: Sequence[tuple[str, Any]], notes: list[str], *, is_row: bool) -> dict[str, Any]:
+    if is_row:
+        refuse_wide(len(pairs))
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
@@ -129,11 +133,13 @@ def _columns(document: Any, notes: list[str]) -> dict[str, list[Any]]:
         return _of_rows(document)
     if isinstance(document, Mapping):
         if _is_split(document):
+            refuse_wide(len(document["columns"]))
             names, repeated = distinct_names([str(name) for name in document["columns"]])
             notes.extend(repeated)
             return _of_rows([dict(zip(names, row, strict=True)) for row in document["data"]])
         values = list(document.values())
         if values and all(_is_plain_list(value) for value in values) and len({len(value) for value in values}) == 1:
+            refuse_wide(len(values))
             return {str(name): [_cell(value) for value in column] for name, column in document.items()}
         if values and all(_is_plain_object(value) for value in values):
             return _of_objects(document)
@@ -153,6 +159,7 @@ def _of_objects(document: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Any
     """Objects by name, as pandas writes them: the names that are numbers are those of the rows."""
     inner = {tuple(column) for column in document.values()}
     if len(inner) == 1 and all(map(str.isdigit, next(iter(inner)))):
+        refuse_wide(len(document))
         return {str(name): [_cell(value) for value in column.values()] for name, column in document.items()}
     if all(map(str.isdigit, document)):
         return _of_rows(list(document.values()))
@@ -185,8 +192,12 @@ def _is_plain_object(value: Any) -> bool:
 
 def _of_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Columns in the order of their first appearance; what a row does not have is missing."""
-    flat = [_flat(row) if any(type(value) in (dict, list) for value in row.values()) else row for row in rows]
-    names = list(dict.fromkeys(name for row in flat for name in row))
+    flat, found = [], dict[str, None]()
+    for row in rows:
+        flat.append(_flat(row) if any(type(value) in (dict, list) for value in row.values()) else row)
+        found.update(dict.fromkeys(flat[-1]))
+        refuse_wide(len(found))
+    names = list(found)
     nested = {name.rpartition(".")[0] for name in names if "." in name}
     # An object that is null in some rows leaves a name without any value.
     names = [name for name in names if not (name in nested and all(row.get(name) is None for row in flat))]

@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kfrc.sources.pages import FileParts, file_parts, unpacked_chunks
+from kfrc.sources.pages import FileParts, file_parts, n_described, unpacked_chunks
 from kfrc.sources.spelled import coded_texts, spelled_bytes
 from kfrc_app._unpacking import allowed_table
-from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, distinct_names, quoted
+from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, distinct_names, quoted, refuse_wide
 
 _CELL = 8
 """Bytes of a number or a date, as which every cell that is no text is held."""
@@ -71,7 +71,11 @@ def read_stored(content: bytes) -> StoredTable:
 
 
 def _read(content: bytes) -> StoredTable:
-    parts = file_parts(lambda start, n_bytes: content[start : start + n_bytes], len(content))
+    def read_at(start: int, n_bytes: int) -> bytes:
+        return content[start : start + n_bytes]
+
+    refuse_wide(n_described(read_at, len(content)))
+    parts = file_parts(read_at, len(content))
     with pq.ParquetFile(io.BytesIO(content)) as file:
         schema = file.schema_arrow
     nested = [field.name for field in schema if _is_nested(field.type)]

@@ -25,8 +25,6 @@ from kfrc_app.tables.weights import read_weights, refuse_no_weight
 
 STANDARD_INPUT = "-"
 MIN_ROWS = 3
-MAX_COLUMNS = 50_000
-"""As many were tried: with 60 rows, a fit without refits takes 74 s of CPU and 1.2 GB, most of it for reading."""
 
 
 @dataclass(frozen=True)
@@ -177,14 +175,9 @@ def table_of(roles: Survey, missing: Missing) -> Table:
 
 
 def _refuse_unfit(data: pd.DataFrame) -> None:
-    """Stop if there is nothing to cluster by, or far too much."""
+    """Stop if there is nothing to cluster by."""
     if data.shape[1] == 0:
         raise DataError("no column holds numbers, dates or levels that repeat: there is nothing to cluster")
-    if data.shape[1] > MAX_COLUMNS:
-        raise DataError(
-            f"the table has {data.shape[1]} columns and at most {MAX_COLUMNS} can be used: choose some with --columns, "
-            "or reduce them first, for example to principal components"
-        )
 
 
 def read_bytes(source: str) -> bytes:

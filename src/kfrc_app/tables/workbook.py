@@ -9,13 +9,17 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kfrc_app._unpacking import MAX_UNPACKED, allowed_size, raw_chunks
+from kfrc_app._unpacking import allowed_size, raw_chunks
 from kfrc_app.tables.archives import refuse_growth
-from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.columns import DataError, refuse_wide
 from kfrc_app.tables.zipped import UNREADABLE
 
 MAX_CELLS = 30_000_000
-"""Cells of a sheet, counted from its first cell to its last: all of them are held in memory."""
+"""Cells of a sheet, counted from its first cell to its last: all of them are held in memory, blank ones in 40 bytes."""
+
+_ALWAYS_ALLOWED_CELLS = 2_000_000
+_CELLS_PER_BYTE = 10
+"""Cells for each packed byte of the file: no more can be written one by one in what a packed file may grow to."""
 
 _MAX_LETTERS, _MAX_ROW, _MAX_COLUMN = 3, 1 << 20, 1 << 14  # what Excel allows
 _CHUNK = 1 << 20
@@ -93,13 +97,15 @@ def inspect_workbook(content: bytes) -> dict[str, SheetFacts]:
         return {}
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _refuse_bombs(archive, content)
+            limit = allowed_size(len(content))
+            most = min(MAX_CELLS, max(_ALWAYS_ALLOWED_CELLS, _CELLS_PER_BYTE * len(content)))
+            _refuse_bombs(archive, content, limit)
             if "xl/workbook.xml" in archive.namelist():
                 parts = _parts(archive)
-                _refuse_much_text(archive, {*parts.values()})
-                return {name: _sheet_facts(archive, part) for name, part in parts.items()}
+                _refuse_much_text(archive, {*parts.values()}, limit)
+                return {name: _sheet_facts(archive, part, most) for name, part in parts.items()}
             if "content.xml" in archive.namelist():
-                return _open_document_facts(archive)
+                return _open_document_facts(archive, limit, most)
     except DataError:
         raise
     except (*UNREADABLE, KeyError, RuntimeError):
@@ -107,9 +113,8 @@ def inspect_workbook(content: bytes) -> dict[str, SheetFacts]:
     return {}
 
 
-def _refuse_bombs(archive: zipfile.ZipFile, content: bytes) -> None:
+def _refuse_bombs(archive: zipfile.ZipFile, content: bytes, limit: int) -> None:
     """Unpack all parts once, within limits: sizes that a file states may be wrong."""
-    limit = allowed_size(len(content))
     members = archive.infolist()
     refuse_growth(sum(member.file_size for member in members), limit)
     size = 0
@@ -140,27 +145,27 @@ def _parts(archive: zipfile.ZipFile) -> dict[str, str]:
     return {name: part for name, part in found.items() if part in archive.namelist()}
 
 
-def _refuse_much_text(archive: zipfile.ZipFile, parts: set[str]) -> None:
-    """Stop at texts that are stored once and shown in so many cells that they cannot be held in memory."""
+def _refuse_much_text(archive: zipfile.ZipFile, parts: set[str], limit: int) -> None:
+    """Stop at texts that are stored once and shown in so many cells that the file grows beyond its limit."""
     stored = next((name for name in archive.namelist() if name.lower() == _SHARED), None)
     lengths = [] if stored is None else [len(item) for item in _NEXT_TEXT.split(archive.read(stored))[1:]]
     for part in parts:
         most = archive.getinfo(part).file_size // _SHORT_CELL
-        if most * max(lengths, default=0) > MAX_UNPACKED:  # only then every cell is looked at
+        if most * max(lengths, default=0) > limit:  # only then every cell is looked at
             shown = (int(found) for text in _texts(archive, part) for found in _SHOWN_TEXT.findall(text))
-            refuse_text(sum(lengths[k] for k in shown if k < len(lengths)))
+            refuse_text(sum(lengths[k] for k in shown if k < len(lengths)), limit)
 
 
-def refuse_text(n_bytes: int) -> None:
-    """Stop if the texts of all cells together cannot be held in memory."""
-    if n_bytes > MAX_UNPACKED:
+def refuse_text(n_bytes: int, limit: int) -> None:
+    """Stop if the texts of all cells together are far more than a file of this size holds."""
+    if n_bytes > limit:
         raise DataError(
-            f"the cells of the sheet hold more than {MAX_UNPACKED >> 20:,} megabytes of text: leave out columns with "
-            "long texts, and save it again"
+            f"the cells of the sheet hold more than {limit >> 20:,} MB of text, which no table of its size does: leave "
+            "out columns with long texts, and save it again"
         )
 
 
-def _sheet_facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
+def _sheet_facts(archive: zipfile.ZipFile, part: str, most: int) -> SheetFacts:
     letters: set[bytes] = set()
     last_row = n_errors = n_without = 0
     hidden: tuple[int, ...] = ()
@@ -178,10 +183,13 @@ def _sheet_facts(archive: zipfile.ZipFile, part: str) -> SheetFacts:
         if max(map(len, letters), default=0) > _MAX_LETTERS or last_row > _MAX_ROW:
             raise DataError("the spreadsheet has cells where no sheet has any: it is damaged")
         width = max(width, *map(_column, letters), 1)
-        if max(last_row, _SHORT_ROWS) * width > MAX_CELLS:  # only then every cell is looked at
-            rows = (int(row) for text in _texts(archive, part) for row in _ROW.findall(text))
-            last_row = max(rows, default=_MAX_ROW)
-            refuse_many_cells(last_row, width)
+        refuse_wide(width)
+        if max(last_row, _SHORT_ROWS) * width > most:  # only then every cell is looked at
+            n_rows = last_row = 0
+            for text in _texts(archive, part):
+                n_rows += len(_NEXT_ROW.findall(text))  # rows that only their order places
+                last_row = max(last_row, n_rows, *map(int, _ROW.findall(text)), 0)
+            refuse_many_cells(last_row, width, most)
     return SheetFacts(n_errors, n_without, hidden)
 
 
@@ -210,16 +218,16 @@ def _column(letters: bytes) -> int:
     return number
 
 
-def refuse_many_cells(n_rows: int, n_columns: int) -> None:
-    """Stop at a sheet that cannot be held in memory."""
-    if n_rows * n_columns > MAX_CELLS:
+def refuse_many_cells(n_rows: int, n_columns: int, most: int) -> None:
+    """Stop at a sheet of more cells than can be held in memory, or than a file of its size fills."""
+    if n_rows * n_columns > most:
         raise DataError(
-            f"the sheet reaches to row {n_rows:,} and column {n_columns:,}, more than {MAX_CELLS:,} cells: remove what "
+            f"the sheet reaches to row {n_rows:,} and column {n_columns:,}, more than {most:,} cells: remove what "
             "stands far away from the table, or save the table as CSV or Parquet"
         )
 
 
-def _open_document_facts(archive: zipfile.ZipFile) -> dict[str, SheetFacts]:
+def _open_document_facts(archive: zipfile.ZipFile, limit: int, most: int) -> dict[str, SheetFacts]:
     content = archive.read("content.xml")
     if sum(map(int, _ODS_SPACES.findall(content))) > _MAX_SPACES:
         raise DataError("the spreadsheet has cells with millions of spaces, as only harmful files do: not read")
@@ -241,8 +249,9 @@ def _open_document_facts(archive: zipfile.ZipFile) -> dict[str, SheetFacts]:
                 if b"office:value-type" in cell[1]:
                     width, last = max(width, n_cells), n_rows
                     n_text += _repeats(row[1]) * _repeats(cell[1]) * max(0, end - cell.end() - _MARKUP)
-        refuse_many_cells(last, width)
-        refuse_text(n_text)
+        refuse_wide(width)
+        refuse_many_cells(last, width, most)
+        refuse_text(n_text, limit)
         title = html.unescape(name[1].decode("utf-8", "replace")) if name else ""
         facts[title] = SheetFacts(found[2].count(_ODS_ERROR), merged=tuple(merged))
     return facts

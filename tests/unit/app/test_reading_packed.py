@@ -294,7 +294,7 @@ def test_errors_formulas_without_results_and_hidden_columns_are_told(tmp_path):
 
 def test_the_limits_of_a_sheet_are_stated():
     with pytest.raises(DataError, match=f"{workbook.MAX_CELLS:,} cells"):
-        workbook.refuse_many_cells(workbook.MAX_CELLS, 2)
+        workbook.refuse_many_cells(workbook.MAX_CELLS, 2, workbook.MAX_CELLS)
 
 
 def test_a_matrix_is_read_from_a_packed_file_and_refused_like_a_table(tmp_path):
@@ -374,9 +374,9 @@ def shown_often(n_cells):
 
 
 def test_a_text_that_is_stored_once_counts_in_every_cell_that_shows_it(monkeypatch):
-    monkeypatch.setattr(workbook, "MAX_UNPACKED", 20_000)
+    monkeypatch.setattr(workbook, "allowed_size", lambda packed: 20_000)
     assert list(workbook.inspect_workbook(shown_often(18))) == ["S"]
-    with pytest.raises(DataError, match=r"the cells of the sheet hold more than .* of text: leave out columns with"):
+    with pytest.raises(DataError, match=r"the cells of the sheet hold more than .* of text, .*: leave out columns with"):
         workbook.inspect_workbook(shown_often(20))
 
 
