@@ -68,6 +68,10 @@ class FuzzyClusterer(
 
     Notes
     -----
+    All methods but :class:`kfrc.KFRC` take columns as they are, so that columns count by their units: standardize them
+    first. A :class:`kfrc.exceptions.UnequalScalesWarning` names columns whose scales differ a hundredfold, by standard
+    deviation and by range. Precomputed dissimilarities, Gower's and metrics that have scales of their own do not warn.
+
     Weights of rows are frequencies: weight 2 is the row twice, weight 0 is the row absent, and its memberships are what
     ``predict_proba`` says of it. So they should sum to about the number of rows (survey weights: mean one), and must
     sum to at least 2: one row has neither a deviation nor a second one to be compared with. This is one rule for all

@@ -376,7 +376,9 @@ def shown_often(n_cells):
 def test_a_text_that_is_stored_once_counts_in_every_cell_that_shows_it(monkeypatch):
     monkeypatch.setattr(workbook, "allowed_size", lambda packed: 20_000)
     assert list(workbook.inspect_workbook(shown_often(18))) == ["S"]
-    with pytest.raises(DataError, match=r"the cells of the sheet hold more than .* of text, .*: leave out columns with"):
+    with pytest.raises(
+        DataError, match=r"the cells of the sheet hold more than .* of text, .*: leave out columns with"
+    ):
         workbook.inspect_workbook(shown_often(20))
 
 
