@@ -16,6 +16,7 @@ from kfrc_app.facts import comparison
 from kfrc_app.runs.results import ALL_FILES, CLUSTERED, MEMBERSHIPS, MODEL, SUMMARY, WORKBOOK
 
 LIGHT = ("--no-report", "--starts", "1")
+GIVEN = (*LIGHT, "-m", "1.5", "--level", "1", "--max-anisotropy", "5")  # nothing is chosen, which takes longest
 
 
 def test_all_results_are_written_and_agree_with_the_library(run, iris_csv, iris_frame, tmp_path):
@@ -53,7 +54,7 @@ def test_standard_output_holds_one_json_document_and_nothing_else(run, iris_csv,
 
 @pytest.mark.parametrize("form", ["tsv", "parquet", "semicolons", "stdin"])
 def test_every_form_of_the_table_gives_the_same_memberships(run, iris_frame, iris_csv, tmp_path, form):
-    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "csv", *LIGHT)
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "csv", *GIVEN)
     source, stdin = tmp_path / f"iris.{form}", None
     if form == "tsv":
         iris_frame.to_csv(source, sep="\t", index=False)
@@ -63,7 +64,7 @@ def test_every_form_of_the_table_gives_the_same_memberships(run, iris_frame, iri
         iris_frame.to_csv(source, sep=";", decimal=",", index=False)
     else:
         source, stdin = "-", iris_csv.read_text()
-    run("fit", source, "-c", 3, "-o", tmp_path / "other", *LIGHT, stdin=stdin)
+    run("fit", source, "-c", 3, "-o", tmp_path / "other", *GIVEN, stdin=stdin)
     assert (tmp_path / "other" / MEMBERSHIPS).read_bytes() == (tmp_path / "csv" / MEMBERSHIPS).read_bytes()
 
 
@@ -71,13 +72,13 @@ def test_columns_and_ids_are_chosen_by_name(run, iris_frame, tmp_path):
     frame = iris_frame.assign(plant=[f"plant {j}" for j in range(150)])
     frame.to_csv(tmp_path / "plants.csv", index=False)
     chosen = ("--columns", "petal_width,petal_length", "--id-column", "plant")
-    ended = run("fit", tmp_path / "plants.csv", "-c", 3, "-o", tmp_path / "out", "--json", *chosen, *LIGHT)
+    ended = run("fit", tmp_path / "plants.csv", "-c", 3, "-o", tmp_path / "out", "--json", *chosen, *GIVEN)
     assert {column["name"] for column in ended.document["columns"]} == {"petal_length", "petal_width"}
     assert pd.read_csv(tmp_path / "out" / MEMBERSHIPS)["id"].iloc[3] == "plant 3"
 
 
 def test_dropped_columns_are_not_used(run, iris_csv, tmp_path):
-    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--drop", "sepal_width,species", *LIGHT)
+    ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--drop", "sepal_width,species", *GIVEN)
     assert ended.document["n_columns"] == 3
     assert ended.err == ""
 
@@ -86,7 +87,7 @@ def test_rows_with_missing_values_are_left_out_or_refused(run, iris_frame, tmp_p
     frame = iris_frame.drop(columns="species")
     frame.iloc[[4, 70], 1] = np.nan
     frame.to_csv(tmp_path / "gaps.csv", index=False)
-    ended = run("fit", tmp_path / "gaps.csv", "-c", 3, "-o", tmp_path / "out", "--missing", "drop", *LIGHT)
+    ended = run("fit", tmp_path / "gaps.csv", "-c", 3, "-o", tmp_path / "out", "--missing", "drop", *GIVEN)
     assert "2 of 150 rows have missing values (in 'sepal_width') and were left out" in ended.err
     found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)
     assert found["id"].tolist() == list(range(1, 151))
@@ -193,7 +194,7 @@ def test_existing_output_is_kept_without_force(run, iris_csv, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine.txt").write_text("keep")
-    ended = run("fit", iris_csv, "-c", 3, "-o", out, *LIGHT, code=1)
+    ended = run("fit", iris_csv, "-c", 3, "-o", out, *GIVEN, code=1)
     assert "--force" in ended.err
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
 
@@ -203,7 +204,7 @@ def test_force_replaces_results_and_leaves_other_files_alone(run, iris_csv, tmp_
     out.mkdir()
     (out / "mine.txt").write_text("keep")
     (out / "report.html").write_text("of an earlier run")
-    run("fit", iris_csv, "-c", 3, "-o", out, "--force", *LIGHT)
+    run("fit", iris_csv, "-c", 3, "-o", out, "--force", *GIVEN)
     assert (out / "mine.txt").read_text() == "keep"
     assert not (out / "report.html").exists()  # it would not belong to the new memberships
     assert (out / MODEL).exists()

@@ -8,12 +8,13 @@ import pytest
 from scipy.spatial.distance import cdist
 
 LIGHT = ("--no-report", "--starts", "1")
+GIVEN = (*LIGHT, "-m", "1.5", "--level", "1", "--max-anisotropy", "5")  # nothing is chosen, which takes longest
 
 
 @pytest.fixture
 def fitted(run, iris_csv, tmp_path):
     """A fitted model of iris, and its memberships."""
-    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "fit", *LIGHT)
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "fit", *GIVEN)
     return tmp_path / "fit" / "model.skops", pd.read_csv(tmp_path / "fit" / "memberships.csv")
 
 
@@ -66,7 +67,7 @@ def test_what_is_known_of_incomplete_rows_is_used(run, fitted, iris_frame, tmp_p
 
 
 def test_incomplete_rows_are_left_out_if_they_were_in_the_fit(run, iris_csv, iris_frame, tmp_path):
-    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "fit", "--missing", "drop", *LIGHT)
+    run("fit", iris_csv, "-c", 3, "-o", tmp_path / "fit", "--missing", "drop", *GIVEN)
     frame = iris_frame.head(5).copy()
     frame.iloc[1, 0] = np.nan
     frame.to_csv(tmp_path / "new.csv", index=False)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 LIGHT = ("--no-report", "--starts", "1")
+GIVEN = (*LIGHT, "-m", "1.5", "--level", "1", "--max-anisotropy", "5")  # nothing is chosen, which takes longest
 N = 90
 
 
@@ -51,7 +52,7 @@ LABELED = ("--label-column", "kind")
 
 @pytest.fixture
 def fitted(run, mixed_csv, tmp_path):
-    return run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "fit", "--json", *LABELED, *LIGHT)
+    return run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "fit", "--json", *LABELED, *GIVEN)
 
 
 def test_a_fit_uses_every_column_and_every_row(fitted, mixed_frame, tmp_path):
@@ -90,7 +91,7 @@ def test_profiles_have_shares_of_levels_and_dates(fitted):
 
 
 def test_the_terminal_tells_types_gaps_and_typical_values(run, mixed_csv, tmp_path):
-    ended = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", *LABELED, *LIGHT)
+    ended = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", *LABELED, *GIVEN)
     for text in ("What is missing", "nominal", "ordinal", "What is typical", "×", "2020-"):
         assert text in ended.out
     assert "column_types" not in ended.out + ended.err
@@ -126,7 +127,7 @@ def test_text_where_the_model_has_numbers_is_refused(run, fitted, mixed_frame, t
 
 @pytest.mark.parametrize("missing", ["partial", "level", "drop", "error"])
 def test_every_treatment_of_gaps(run, mixed_csv, mixed_frame, tmp_path, missing):
-    arguments = ("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--missing", missing, *LABELED, *LIGHT)
+    arguments = ("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--missing", missing, *LABELED, *GIVEN)
     if missing == "error":
         assert "have missing values (in 'height', 'color')" in run(*arguments, code=1).err
         return
@@ -145,9 +146,9 @@ def test_a_weight_is_a_number_of_rows(run, mixed_frame, tmp_path):
     many.drop(columns="w").to_csv(tmp_path / "many.csv", index=False)
     heavy = run(
         *("fit", tmp_path / "heavy.csv", "-c", 3, "-o", tmp_path / "heavy", "--weight-column", "w", "--json"),
-        *(*LABELED, *LIGHT),
+        *(*LABELED, *GIVEN),
     ).document
-    repeated = run("fit", tmp_path / "many.csv", "-c", 3, "-o", tmp_path / "many", "--json", *LABELED, *LIGHT).document
+    repeated = run("fit", tmp_path / "many.csv", "-c", 3, "-o", tmp_path / "many", "--json", *LABELED, *GIVEN).document
     assert heavy["table"]["total_weight"] == len(many)
     assert "w" not in {column["name"] for column in heavy["table"]["columns"]}
     assert heavy["agreement"]["adjusted_rand"] == pytest.approx(repeated["agreement"]["adjusted_rand"], abs=1e-6)
@@ -175,7 +176,7 @@ def test_weights_that_are_none_are_refused_by_every_verb(run, mixed_frame, tmp_p
 
 def test_the_user_can_say_what_a_column_is(run, mixed_csv, tmp_path):
     types = ("--types", "grade=numeric,remark=drop", "--types", "color=ordinal:red<green<blue")
-    document = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", "--json", *types, *LABELED, *LIGHT).document
+    document = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", "--json", *types, *LABELED, *GIVEN).document
     found = {column["name"]: column for column in document["table"]["columns"]}
     assert (found["grade"]["type"], found["color"]["type"]) == ("numeric", "ordinal")
     assert found["color"]["levels"] == ["red", "green", "blue"]
@@ -229,7 +230,7 @@ def test_a_row_of_which_nothing_is_known_belongs_everywhere(run, mixed_frame, tm
     frame = mixed_frame.drop(columns=["remark", "w"]).astype(object)
     frame.loc[5, ["height", "width", "color", "grade", "day"]] = None
     frame.to_csv(tmp_path / "t.csv", index=False)
-    ended = run("fit", tmp_path / "t.csv", "-c", 3, "-o", tmp_path / "out", "--json", *LABELED, *LIGHT)
+    ended = run("fit", tmp_path / "t.csv", "-c", 3, "-o", tmp_path / "out", "--json", *LABELED, *GIVEN)
     assert sum("nothing is known of row" in line for line in ended.err.splitlines()) == 1
     assert "nothing is known of row '6'" in ended.err
     found = pd.read_csv(tmp_path / "out" / "memberships.csv").filter(like="cluster_")
@@ -243,7 +244,7 @@ def test_a_kernel_that_needs_numbers_is_refused_before_any_work(run, mixed_csv, 
 
 
 def test_blanks_of_numbers_are_no_level(run, mixed_csv, tmp_path):
-    options = ("--missing", "level", *LABELED, *LIGHT)
+    options = ("--missing", "level", *LABELED, *GIVEN)
     ended = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", *options)
     assert "a blank counts as a level where there are levels, of numbers what is known of them is used" in ended.err
 
@@ -255,7 +256,7 @@ def test_a_parquet_file_gives_the_same_clusters(run, mixed_frame, mixed_csv, fit
         day=pd.to_datetime(mixed_frame["day"]),
     )
     typed.to_parquet(tmp_path / "mixed.parquet")
-    run("fit", tmp_path / "mixed.parquet", "-c", 3, "-o", tmp_path / "other", *LABELED, *LIGHT)
+    run("fit", tmp_path / "mixed.parquet", "-c", 3, "-o", tmp_path / "other", *LABELED, *GIVEN)
     one, other = (pd.read_csv(tmp_path / name / "memberships.csv") for name in ("fit", "other"))
     pd.testing.assert_frame_equal(one, other, atol=1e-9)
     new = run("predict", tmp_path / "fit" / "model.skops", tmp_path / "mixed.parquet", "--json").document
@@ -267,7 +268,7 @@ def test_a_row_of_which_nothing_is_known_has_no_label(run, tmp_path):
     frame = pd.DataFrame(rng.normal(size=(40, 2)) + 6 * np.repeat([[0], [1]], 20, axis=0), columns=["a", "b"])
     frame.loc[3] = np.nan
     frame.to_csv(tmp_path / "table.csv", index=False)
-    run("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", *LIGHT)
+    run("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", *GIVEN)
     predicted = run("predict", tmp_path / "out" / "model.skops", tmp_path / "table.csv").out
     for found in (pd.read_csv(tmp_path / "out" / "memberships.csv"), pd.read_csv(io.StringIO(predicted))):
         assert len(found) == 40
@@ -283,7 +284,7 @@ def test_a_row_of_which_nothing_is_known_has_no_label(run, tmp_path):
 def test_a_checkbox_is_clustered_by_if_a_blank_is_a_level(run, mixed_frame, tmp_path):
     frame = mixed_frame[["width", "height"]].assign(box=np.where(mixed_frame["kind"] == "a", "x", ""))
     frame.to_csv(tmp_path / "table.csv", index=False)
-    arguments = ("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", "--missing", "level", "--json", *LIGHT)
+    arguments = ("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", "--missing", "level", "--json", *GIVEN)
     assert "box" in {column["name"] for column in run(*arguments).document["table"]["columns"]}
     new = run("predict", tmp_path / "out" / "model.skops", tmp_path / "table.csv", "--json").document
     assert new["n_left_out"] == 0
@@ -292,6 +293,6 @@ def test_a_checkbox_is_clustered_by_if_a_blank_is_a_level(run, mixed_frame, tmp_
 def test_one_column_that_is_used_is_said_to_be_the_only_one(run, tmp_path):
     rng = np.random.default_rng(0)
     pd.DataFrame({"a": rng.normal(size=40), "b": 1.5}).to_csv(tmp_path / "table.csv", index=False)
-    shown = run("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", *LIGHT).out
+    shown = run("fit", tmp_path / "table.csv", "-c", 2, "-o", tmp_path / "out", *GIVEN).out
     assert "only one column is used" in shown
     assert "stands out" not in shown

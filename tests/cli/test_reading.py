@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 LIGHT = ("--no-report", "--starts", "1")
+GIVEN = (*LIGHT, "-m", "1.5", "--level", "1", "--max-anisotropy", "5")  # nothing is chosen, which takes longest
 DROP = ("--missing", "drop")
 
 
@@ -28,7 +29,7 @@ def gaps_csv(iris_frame, tmp_path):
 
 
 def test_every_row_is_in_the_memberships_with_a_reason(run, gaps_csv, tmp_path):
-    ended = run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", "--json", *DROP, *LIGHT)
+    ended = run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", "--json", *DROP, *GIVEN)
     found = as_text(tmp_path / "out" / "memberships.csv")
     assert list(found.columns) == ["id", "label", "cluster_0", "cluster_1", "cluster_2", "left_out"]
     assert found["id"].tolist() == [f"{k:04d}" for k in range(50)]
@@ -46,7 +47,7 @@ def test_every_row_is_in_the_memberships_with_a_reason(run, gaps_csv, tmp_path):
 
 
 def test_every_new_row_is_in_the_prediction_with_a_reason(run, gaps_csv, tmp_path):
-    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *DROP, *LIGHT)
+    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *DROP, *GIVEN)
     model = tmp_path / "out" / "model.skops"
     ended = run("predict", model, gaps_csv, "--id-column", "key", "-o", tmp_path / "new.csv")
     assert "2 of 50 rows have missing values" in ended.err
@@ -65,7 +66,7 @@ def test_every_new_row_is_in_the_prediction_with_a_reason(run, gaps_csv, tmp_pat
 
 
 def test_rows_are_predicted_however_many_others_are_incomplete(run, gaps_csv, iris_frame, tmp_path):
-    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *DROP, *LIGHT)
+    run("fit", gaps_csv, "-c", 3, "-o", tmp_path / "out", "--id-column", "key", *DROP, *GIVEN)
     frame = iris_frame.head(6).copy()
     frame.iloc[:5, 0] = np.nan
     frame.to_csv(tmp_path / "new.csv", index=False)
@@ -101,7 +102,7 @@ def doubtful(iris_frame, tmp_path):
 
 @pytest.mark.parametrize("verb", ["fit", "diagnose", "compare"])
 def test_every_verb_asks_and_takes_an_answer(run, doubtful, tmp_path, verb):
-    arguments = [verb, doubtful, "-c", 3, *(["-o", tmp_path / "out", *LIGHT] if verb == "fit" else [])]
+    arguments = [verb, doubtful, "-c", 3, *(["-o", tmp_path / "out", *GIVEN] if verb == "fit" else [])]
     assert '--decimal ","' in run(*arguments, code=1).err
     assert not (tmp_path / "out").exists()
     ended = run(*arguments, "--decimal", ",", "--json")
@@ -111,7 +112,7 @@ def test_every_verb_asks_and_takes_an_answer(run, doubtful, tmp_path, verb):
 
 
 def test_predict_asks_and_takes_an_answer(run, doubtful, tmp_path):
-    run("fit", doubtful, "-c", 3, "-o", tmp_path / "out", "--decimal", ",", *LIGHT)
+    run("fit", doubtful, "-c", 3, "-o", tmp_path / "out", "--decimal", ",", *GIVEN)
     expected = as_text(tmp_path / "out" / "memberships.csv")
     model = tmp_path / "out" / "model.skops"
     assert '--decimal ","' in run("predict", model, doubtful, code=1).err
