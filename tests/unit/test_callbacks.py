@@ -33,10 +33,30 @@ X = np.array({data})
 X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0], [9.0]], 20, axis=0)
 
 
-def run(code):
-    done = subprocess.run([sys.executable, "-c", OLDER.format(data=X.tolist()) + code], capture_output=True, text=True)
+PARTS = {
+    "fit": "print(KFRC(2, random_state=0).fit(X).memberships_.tolist())",
+    "verbose": "FCM(2, n_init=2, random_state=0, verbose=1).fit(X)",
+    "assessed": """
+model = FitProgress(None, "clustering").attach(FCM(2, random_state=0)).fit(X)
+print(len(assess(model, X, n_refits=2, existence=False, random_state=0).agreements))
+""",
+    "warned": """
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    FCM(2, max_iter=1, random_state=0).fit(X)
+print([warning.filename for warning in caught])
+""",
+}
+NEXT = "=== next ===\n"
+
+
+@pytest.fixture(scope="module")
+def printed():
+    """What each part prints without callbacks; one process for all."""
+    code = OLDER.format(data=X.tolist()) + f"\nprint({NEXT!r}, end='')\n".join(PARTS.values())
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return dict(zip(PARTS, done.stdout.split(NEXT), strict=True))
 
 
 def test_one_module_imports_the_callbacks_of_scikit_learn():
@@ -46,33 +66,24 @@ def test_one_module_imports_the_callbacks_of_scikit_learn():
 
 
 @pytest.mark.slow
-def test_without_callbacks_a_fit_is_the_same():
+def test_without_callbacks_a_fit_is_the_same(printed):
     expected = KFRC(2, random_state=0).fit(X).memberships_.tolist()
-    assert run("print(KFRC(2, random_state=0).fit(X).memberships_.tolist())") == f"{expected}\n"
+    assert printed["fit"] == f"{expected}\n"
 
 
 @pytest.mark.slow
-def test_without_callbacks_verbose_tells_of_the_same_parts():
-    told = run("FCM(2, n_init=2, random_state=0, verbose=1).fit(X)")
-    assert told == "FCM: clustering 1/2\nFCM: clustering 2/2\n"
+def test_without_callbacks_verbose_tells_of_the_same_parts(printed):
+    assert printed["verbose"] == "FCM: clustering 1/2\nFCM: clustering 2/2\n"
 
 
 @pytest.mark.slow
-def test_without_callbacks_models_are_assessed_and_bars_stay_away():
-    code = "model = FitProgress(None, 'clustering').attach(FCM(2, random_state=0)).fit(X)\n"
-    code += "print(len(assess(model, X, n_refits=2, existence=False, random_state=0).agreements))"
-    assert run(code) == "2\n"
+def test_without_callbacks_models_are_assessed_and_bars_stay_away(printed):
+    assert printed["assessed"] == "2\n"
 
 
 @pytest.mark.slow
-def test_without_callbacks_a_warning_points_at_the_line_that_fits():
-    code = """
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    FCM(2, max_iter=1, random_state=0).fit(X)
-print([warning.filename for warning in caught])
-"""
-    assert run(code) == "['<string>']\n"
+def test_without_callbacks_a_warning_points_at_the_line_that_fits(printed):
+    assert printed["warned"] == "['<string>']\n"
 
 
 class Older(NoCallbackSupport):
