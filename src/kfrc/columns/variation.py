@@ -16,6 +16,9 @@ from kfrc.typing import BoolArray, FloatArray, IntArray
 _SMALLEST_SCALE = 2.0**-1020
 """Values that differ by less have lost digits."""
 
+_ENTRIES = 1 << 20
+"""Entries of a table whose spread is computed at once, so that no copy of a long table is made."""
+
 UNEQUAL_SCALES = 100.0
 """A column that varies so many times as much as another has ten thousand times its share in squared distances."""
 
@@ -65,19 +68,13 @@ class Scales:
     @classmethod
     def of(cls, X: FloatArray, weights: FloatArray | None = None) -> Self:
         """Of rows, in which NaN is unknown, that count as often as their weights say."""
-        low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # NaN only where nothing is known
-        half = 0.5 * high - 0.5 * low
-        half = np.where(half > 0.5e-14 * np.fmax(np.abs(low), np.abs(high)), half, 0.0)
-        Z = (0.5 * X - 0.5 * low) / np.where(half > 0, half, 1.0)
-        known = ~np.isnan(Z)
-        Z[~known] = 0.0
-        mass = np.ones(len(Z)) if weights is None else weights
-        totals = np.maximum(mass @ known, np.finfo(float).tiny)
-        Z -= (mass @ Z) / totals
-        Z[~known] = 0.0
-        deviations = np.sqrt(mass @ np.square(Z) / totals)
+        mass = np.ones(len(X)) if weights is None else weights
+        n_parts = min(X.shape[1], 1 + X.size // _ENTRIES)
+        parts = [_deviations_and_halves(part, mass) for part in np.array_split(X, n_parts, axis=1)]
+        deviations, half = np.concatenate(parts, axis=1)
         with np.errstate(divide="ignore"):
-            return cls(np.log(deviations) + np.log(half), np.log(half))
+            ranges = math.log(2.0) + np.log(half)
+            return cls(np.log(deviations) + ranges, ranges)
 
     def describe_difference(self, names: Sequence[str] | None) -> str | None:
         """What to know if one column varies a hundred times as much as another; None if none does.
@@ -97,6 +94,20 @@ class Scales:
             "columns of small numbers hardly matter. Divide every column by its standard deviation first "
             "(sklearn.preprocessing.StandardScaler), or use KFRC, which does so by itself"
         )
+
+
+def _deviations_and_halves(X: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Standard deviations in units of the range, and halves of the ranges; zero where a column is constant or blank."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)  # NaN only where nothing is known
+    half = 0.5 * high - 0.5 * low
+    half = np.where(half > 0.5e-14 * np.fmax(np.abs(low), np.abs(high)), half, 0.0)
+    Z = (0.5 * X - 0.5 * low) / np.where(half > 0, half, 1.0)
+    known = ~np.isnan(Z)
+    Z[~known] = 0.0
+    totals = np.maximum(mass @ known, np.finfo(float).tiny)
+    Z -= (mass @ Z) / totals
+    Z[~known] = 0.0
+    return np.sqrt(mass @ np.square(Z) / totals), half
 
 
 def _in_words(logarithm: float) -> str:
