@@ -113,4 +113,5 @@ mutation: setup
 	$(ONE_THREAD) $(BIN)/python tests/mutation/measure.py
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-newest .venv-audit htmlcov .coverage build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api
+	rm -rf $(VENV) .venv-lowest .venv-newest .venv-audit htmlcov .coverage build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api docs/sg_execution_times.rst
+	find . -name __pycache__ -prune -exec rm -rf {} +
