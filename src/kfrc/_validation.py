@@ -13,6 +13,9 @@ from kfrc._numerics import ROW_SUM_TOL, rounding_of, symmetrize
 from kfrc.exceptions import TrivialPartitionWarning
 from kfrc.typing import ArrayLike, FloatArray, IntArray
 
+MAX_NAME = 120
+"""Characters of a name in a message: a question of a survey is a name of a column, and a paragraph is not read."""
+
 _LARGEST_SPREAD = 1e140
 """Squares of differences beyond this, or below its inverse, leave no room for sums of them."""
 
@@ -34,6 +37,19 @@ with: weights must sum to this at least."""
 
 LARGEST_LEVEL = 100.0
 """Every kernel has long reached its limit at bandwidths of e^100 and of e^-100 standard deviations."""
+
+
+def short_name(name: object) -> str:
+    """A name for a message, cut if it is long.
+
+    Examples
+    --------
+    >>> from kfrc._validation import short_name
+    >>> short_name("width"), len(short_name("w" * 1000))
+    ('width', 121)
+    """
+    text = str(name)
+    return text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}…"
 
 
 def check_n_clusters(n_clusters: Any, n_samples: int, *, minimum: int = 2) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from kfrc._numerics import FARTHEST, binary_exponent
+from kfrc._validation import short_name
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
 FAR = 10.0
@@ -256,7 +257,7 @@ def describe_far_columns(
 
 
 def _name(column: int, names: Sequence[str] | Mapping[int, str] | None) -> str:
-    return f"'{names[column]}'" if names is not None else f"column {column}"
+    return f"'{short_name(names[column])}'" if names is not None else f"column {column}"
 
 
 def _phrase(

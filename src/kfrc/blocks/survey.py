@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kfrc._validation import SMALLEST_TOTAL
+from kfrc._validation import SMALLEST_TOTAL, short_name
 from kfrc.blocks.engine import Engine
 from kfrc.blocks.histogram import Histogram
 from kfrc.blocks.levels import LevelCounts
@@ -47,8 +47,8 @@ def survey_rows(engine: Engine, source: Source, plans: Sequence[ColumnPlan]) -> 
     found = engine.run_on_chunks(SurveyPass(tuple(plans), threshold), reader, "first pass over the rows")
     if found.total < SMALLEST_TOTAL:
         raise SourceError(
-            f"the weights in column '{source.weight_name}' sum to {found.total:.3g}, but they say how many rows a row "
-            f"stands for and must sum to at least {SMALLEST_TOTAL:g}: multiply them by "
+            f"the weights in column '{short_name(source.weight_name)}' sum to {found.total:.3g}, but they say how many "
+            f"rows a row stands for and must sum to at least {SMALLEST_TOTAL:g}: multiply them by "
             f"{source.n_rows / max(found.total, np.finfo(np.float64).tiny):.4g}"
         )
     if len(found.sample.rows) < min(SAMPLE_ROWS, found.n_counted):
@@ -206,8 +206,8 @@ def _refuse_infinity(values: FloatArray, plan: ColumnPlan, first: int) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         raise ValueError(
-            f"column '{plan.raw.title}' contains infinity (the first in row {first + int(infinite.argmax())}): correct "
-            "it, or make it NaN if it stands for a missing value"
+            f"column '{short_name(plan.raw.title)}' contains infinity (the first in row "
+            f"{first + int(infinite.argmax())}): correct it, or make it NaN if it stands for a missing value"
         )
 
 

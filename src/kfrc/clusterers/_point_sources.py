@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import as_generator
-from kfrc._validation import check_clusters_for_fit, check_number, check_positive_int, check_squares
+from kfrc._validation import (
+    check_clusters_for_fit,
+    check_number,
+    check_positive_int,
+    check_squares,
+    short_name,
+)
 from kfrc.blocks import SAMPLE_ROWS, Engine, Reader
 from kfrc.blocks.descent import begin
 from kfrc.blocks.histogram import Histogram
@@ -175,7 +181,7 @@ def _surveyed(estimator: Any, source: Source, engine: Engine) -> tuple[Survey, l
         raise ValueError("values are missing: fill them in, or use missing='partial', which compares what is known")
     if any(column.n_known == 0 for column in columns):
         name = source.names[[column.n_known == 0 for column in columns].index(True)]
-        raise ValueError(f"nothing is known in column '{name}' of the source: leave it out")
+        raise ValueError(f"nothing is known in column '{short_name(name)}' of the source: leave it out")
     names = [str(name) for name in source.names]
     refuse_constant(np.array([column.varies for column in columns]), names, source.n_rows)
     check_squares(np.array([[column.low for column in columns], [column.high for column in columns]]))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kfrc._validation import short_name
 from kfrc.columns.base import Column, is_blank
 from kfrc.columns.frames import RawColumn, raw_columns
 from kfrc.columns.table import Table
@@ -121,7 +122,7 @@ class Schema:
             return None
         counts = missing.sum(axis=0)
         places = np.argsort(-counts, kind="stable")[: min(_SHOWN, int((counts > 0).sum()))]
-        listed = ", ".join(f"'{self.columns[j].title}' ({counts[j]})" for j in places)
+        listed = ", ".join(f"'{short_name(self.columns[j].title)}' ({counts[j]})" for j in places)
         more = int((counts > 0).sum()) - len(places)
         row = int(missing.any(axis=1).argmax())
         return (
@@ -186,7 +187,7 @@ def warn_of_left_out(reasons: Mapping[Any, str], stacklevel: int) -> None:
     """Name columns that nobody said to leave out, with the reason why they are."""
     if not reasons:
         return
-    listed = "; ".join(f"'{title}' ({reason})" for title, reason in list(reasons.items())[:_SHOWN])
+    listed = "; ".join(f"'{short_name(title)}' ({reason})" for title, reason in list(reasons.items())[:_SHOWN])
     more = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
     warnings.warn(
         f"{len(reasons)} column(s) are left out: {listed}{more}. To use one, say what it is with column_types",

@@ -10,6 +10,7 @@ from typing import Self
 
 import numpy as np
 
+from kfrc._validation import short_name
 from kfrc.exceptions import ConstantFeatureWarning
 from kfrc.typing import BoolArray, FloatArray, IntArray
 
@@ -41,7 +42,9 @@ def refuse_constant(varying: BoolArray, names: Sequence[str] | None, n_samples: 
             f"all {len(constant)} column(s) of X are constant over its {n_samples} rows: there is nothing to cluster"
         )
     if constant.any():
-        dropped = [str(names[j]) if names is not None else f"column {j}" for j in np.flatnonzero(constant).tolist()]
+        dropped = [
+            short_name(names[j]) if names is not None else f"column {j}" for j in np.flatnonzero(constant).tolist()
+        ]
         shown = ", ".join(dropped[:10]) + (f" and {len(dropped) - 10} more" if len(dropped) > 10 else "")
         warnings.warn(
             f"{len(dropped)} constant column(s) carry no information and are left out: {shown}",
@@ -120,7 +123,7 @@ def refuse_unresolved(scale: FloatArray, names: Sequence[str] | None) -> None:
     odd = ~((scale >= _SMALLEST_SCALE) & np.isfinite(scale))
     if odd.any():
         j = int(odd.argmax())
-        name = f"column {j}" if names is None else f"column '{names[j]}'"
+        name = f"column {j}" if names is None else f"column '{short_name(names[j])}'"
         change = "multiply it by 1e+100" if scale[j] < 1 else "divide it by 1e+10"
         raise ValueError(
             f"{name} has a standard deviation of {scale[j]:.3g}: what is measured in it leaves the range of "

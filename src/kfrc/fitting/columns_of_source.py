@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kfrc._numerics import in_deviations
+from kfrc._validation import short_name
 from kfrc.blocks.histogram import Fenced, Histogram, fence
 from kfrc.blocks.levels import LevelCounts
 from kfrc.blocks.plans import ColumnPlan
@@ -162,7 +163,9 @@ def columns_of_source(
     found = {plan.position: stats for plan, stats in zip(plans, survey.columns, strict=True)}
     n_blank = {position: stats.n_blank for position, stats in found.items()}
     if missing == "error" and any(n_blank[p] for p in learned.positions.tolist()):
-        listed = ", ".join(f"'{names[p]}' ({n_blank[p]:g})" for p in learned.positions.tolist() if n_blank[p])
+        listed = ", ".join(
+            f"'{short_name(names[p])}' ({n_blank[p]:g})" for p in learned.positions.tolist() if n_blank[p]
+        )
         raise ValueError(
             f'values are missing: {listed}. Fill them in, or use missing="partial", which compares what is known'
         )
@@ -187,7 +190,7 @@ def columns_of_source(
     lone = np.array([_is_lone(found[p]) for p in learned.positions.tolist()])
     refuse_constant(varying, [str(names[p]) for p in learned.positions.tolist()], survey.n_rows)
     if settings.clips_outliers and settings.needs_scale and not (lone >= varying).all():
-        left = [str(names[p]) for p in learned.positions[lone & varying].tolist()]
+        left = [short_name(names[p]) for p in learned.positions[lone & varying].tolist()]
         if left:
             warnings.warn(
                 OutlierWarning(

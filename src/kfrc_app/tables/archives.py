@@ -8,7 +8,7 @@ import zipfile
 import zlib
 
 from kfrc_app._unpacking import allowed_size, inflated, whole_member
-from kfrc_app.tables.columns import DataError, quoted
+from kfrc_app.tables.columns import DataError, in_quotes, quoted
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 from kfrc_app.tables.zipped import UNREADABLE, ZIP
 
@@ -129,7 +129,7 @@ def _unzip(content: bytes, limit: int, part: str | None) -> tuple[bytes, str | N
         except RuntimeError:  # also what is not implemented, which is one
             raise DataError(_UNKNOWN) from None
         except UNREADABLE:
-            raise DataError(f"'{name}' in the zip file is damaged: pack it again") from None
+            raise DataError(f"{in_quotes(name)} in the zip file is damaged: pack it again") from None
     refuse_growth(len(found), limit)
     return found, rest
 
@@ -145,13 +145,13 @@ def _chosen(names: list[str], part: str | None) -> tuple[str, str | None]:
                     return name, part[len(called) + 1 :]
     if len(names) == 1:
         return names[0], part
-    said = f"no file '{part}'" if part is not None else f"{len(names)} files"
+    said = f"no file {in_quotes(part)}" if part is not None else f"{len(names)} files"
     message = f"the zip file has {said}: it holds {quoted(names, 10)}. Say which is meant, for example "
-    message += f"--sheet '{names[0]}'"
+    message += f"--sheet {in_quotes(names[0])}"
     if part is not None:
         raise DataError(message)
     asked = f"the zip file has {said}, {quoted(names, 10)}: which is meant?"
-    raise OpenQuestionError(message, Question(asked, tuple(Choice(f"'{name}'", sheet=name) for name in names)))
+    raise OpenQuestionError(message, Question(asked, tuple(Choice(f"{in_quotes(name)}", sheet=name) for name in names)))
 
 
 def parts(content: bytes) -> tuple[str, ...]:

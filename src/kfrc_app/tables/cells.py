@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
 from kfrc_app.tables.blanks import without
-from kfrc_app.tables.columns import Columns, Encoded, NotNumbers, Numbers, quoted, shortened
+from kfrc_app.tables.columns import Columns, Encoded, NotNumbers, Numbers, in_quotes, quoted, shortened
 from kfrc_app.tables.dates import UNIT
 from kfrc_app.tables.delimited import TextColumns
 from kfrc_app.tables.levels import LARGEST_EXACT, number_name
@@ -179,7 +179,8 @@ def collect_cells(
         column, n_dayless = _without_dayless(found)
         if n_dayless:
             notes.append(
-                f"{n_dayless} cell(s) of '{name}' are formatted as dates but hold 0 or less, which is not a day, and "
+                f"{n_dayless} cell(s) of {in_quotes(name)} are formatted as dates but hold 0 or less, which is not "
+                "a day, and "
                 "are taken as missing"
             )
         different = {*map(type, column)} - {type(None)}

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from kfrc.typing import FloatArray
+from kfrc_app.tables.columns import in_quotes
 from kfrc_app.tables.levels import number_name
 
 CODES = (
@@ -59,7 +60,8 @@ def code_notes(columns: Mapping[str, pd.Series[Any]]) -> list[str]:
         n_rows = int(columns[name].isin(codes).sum())
         words = " and ".join(number_name(code) for code in codes)
         notes.append(
-            f"'{name}' holds {words} in {n_rows} row(s), unlike its other values: if that means that nothing is known, "
+            f"{in_quotes(name)} holds {words} in {n_rows} row(s), unlike its other values: if that means that "
+            "nothing is known, "
             "put blanks there instead"
         )
     if len(suspects) > _TOLD:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from kfrc._validation import short_name
 from kfrc.exceptions import KFRCError
 from kfrc.typing import FloatArray, IntArray
 
@@ -227,8 +228,13 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def quoted(names: Sequence[str], limit: int = 5) -> str:
     """Names in quotes for a message; the ones beyond ``limit`` are only counted."""
-    shown = ", ".join(f"'{name}'" for name in names[:limit])
+    shown = ", ".join(map(in_quotes, names[:limit]))
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def in_quotes(name: str) -> str:
+    """A name in quotes for a message, cut if it is long."""
+    return f"'{short_name(name)}'"
 
 
 def shortened(text: str) -> str:

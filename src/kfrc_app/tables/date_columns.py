@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kfrc_app.tables.columns import Columns, DataError, Encoded, shortened
+from kfrc._validation import short_name
+from kfrc_app.tables.columns import Columns, DataError, Encoded, in_quotes, shortened
 from kfrc_app.tables.dates import NotDates, has_short_years, read_dates
 from kfrc_app.tables.kinds import DAY_FIRST
 
@@ -25,11 +26,12 @@ def as_dates(columns: Columns, name: str, day_first: bool | None = None) -> pd.S
     if not isinstance(dates, NotDates):
         return dated(cells, dates)
     if dates.doubtful:
-        raise DataError(f"column '{name}': {date_question(name, dates.cell)}")
+        raise DataError(f"column {in_quotes(name)}: {date_question(name, dates.cell)}")
     if dates.impossible or dates.contradicts:
-        raise DataError(f"column '{name}' cannot be read as dates: {told_wrong_dates(cells, dates)}")
+        raise DataError(f"column {in_quotes(name)} cannot be read as dates: {told_wrong_dates(cells, dates)}")
     raise DataError(
-        f"column '{name}' cannot be read as dates: it has '{shortened(dates.cell)}' in row {cells.row_of(dates.cell)}"
+        f"column {in_quotes(name)} cannot be read as dates: it has '{shortened(dates.cell)}' in row "
+        f"{cells.row_of(dates.cell)}"
     )
 
 
@@ -56,7 +58,7 @@ def told_wrong_dates(cells: Encoded, dates: NotDates) -> str:
 
 def date_question(name: str, cell: str) -> str:
     """Ask for the order of day and month, with what to type."""
-    answers = " or ".join(f"--types '{name}=date:{order}'" for order in DAY_FIRST)
+    answers = " or ".join(f"--types '{short_name(name)}=date:{order}'" for order in DAY_FIRST)
     year = "; if the year does, write it with four digits" if has_short_years([cell]) else ""
     return (
         f"does the day or the month stand first in '{shortened(cell)}'? Nothing else in the column tells: add "

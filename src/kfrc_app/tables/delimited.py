@@ -18,7 +18,17 @@ from pyarrow import csv as arrow_csv
 
 from kfrc_app.tables.aside import without_lines_aside
 from kfrc_app.tables.blanks import without
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, Encoded, Numbers, counted, distinct_names, quoted
+from kfrc_app.tables.columns import (
+    ROW_NAMES,
+    Columns,
+    DataError,
+    Encoded,
+    Numbers,
+    counted,
+    distinct_names,
+    quoted,
+    shortened,
+)
 from kfrc_app.tables.dialect import (
     NO_SEPARATOR,
     SEPARATOR_WORDS,
@@ -180,7 +190,8 @@ def parse_delimited(content: bytes, marks: Marks | None = None) -> TextColumns:
         numbers = [name for name in records.first if looks_like_number(name)]
         if numbers and records.first[0].strip():
             notes.append(
-                f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
+                "the first line was taken as names of the columns although it holds numbers such as "
+                f"'{shortened(numbers[0])}': "
                 "if it is data, put a line of names above it"
             )
         if records.named_rows:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kfrc_app.tables import columns
-from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.columns import DataError, shortened
 from kfrc_app.tables.margins import trim
 from kfrc_app.tables.numbers import MISSING, Marks, looks_like_number
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
@@ -271,7 +271,11 @@ def _is_within_numbers(mark: str, marks: Marks, line: str, *, header: str | None
     """
     if marks != Marks():
         return mark in (marks.decimal, marks.thousands)
-    place = f"the first line is '{line}'" if header is None else f"below '{header}' stands '{line}'"
+    place = (
+        f"the first line is '{shortened(line)}'"
+        if header is None
+        else f"below '{shortened(header)}' stands '{shortened(line)}'"
+    )
     names = " or a first line with names" if header is None else ""
     within = '--decimal "," or --thousands ","' if mark == "," else '--thousands " "'
     word = SEPARATOR_WORDS[mark]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kfrc_app.tables.archives import parts, unpack
-from kfrc_app.tables.columns import Columns, DataError
+from kfrc_app.tables.columns import Columns, DataError, in_quotes
 from kfrc_app.tables.delimited import parse_delimited
 from kfrc_app.tables.foreign import refuse_foreign
 from kfrc_app.tables.json_rows import is_json, parse_json
@@ -41,7 +41,9 @@ def parse_columns(content: bytes, marks: Marks | None = None, sheet: str | None 
     if is_spreadsheet(content):
         return parse_spreadsheet(content, marks, sheet)
     if sheet is not None:
-        raise DataError(f"--sheet '{sheet}' names a part of a file, but this file has no parts: leave --sheet out")
+        raise DataError(
+            f"--sheet {in_quotes(sheet)} names a part of a file, but this file has no parts: leave --sheet out"
+        )
     if is_json(content):
         return parse_json(content, marks)
     if content[:4] != MAGIC:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kfrc._validation import short_name
+
 
 class Kind(StrEnum):
     """What the values of a column are."""
@@ -73,10 +75,10 @@ def parse_wishes(entries: Sequence[str]) -> dict[str, Wish]:
         for part in _parts(entry):
             found = _ENTRY.match(part)
             if found is None:
-                raise ValueError(f"{part!r} is not of the form NAME=TYPE with a type of {', '.join(Kind)}")
+                raise ValueError(f"{short_name(part)!r} is not of the form NAME=TYPE with a type of {', '.join(Kind)}")
             name = found["name"].strip()
             if name in wishes:
-                raise ValueError(f"column {name!r} is named twice")
+                raise ValueError(f"column {short_name(name)!r} is named twice")
             wishes[name] = _wish(name, Kind(found["kind"]), found["detail"])
     return wishes
 
@@ -105,15 +107,16 @@ def _has_levels(part: str) -> bool:
 def _wish(name: str, kind: Kind, detail: str | None) -> Wish:
     if detail is None:
         return Wish(kind)
+    name, said = short_name(name), short_name(detail)
     if kind is Kind.DATE and detail.strip() in DAY_FIRST:
         return Wish(kind, day_first=DAY_FIRST[detail.strip()])
     if kind is Kind.DATE:
         raise ValueError(
-            f"{name!r}: after date only {' or '.join(DAY_FIRST)} may follow, but ':{detail}' was given; parts of dates "
+            f"{name!r}: after date only {' or '.join(DAY_FIRST)} may follow, but ':{said}' was given; parts of dates "
             f"(hour, weekday, month) are available in Python: KFRC(column_types={{{name!r}: ('date', 'month')}})"
         )
     if kind is not Kind.ORDINAL:
-        raise ValueError(f"{name!r}: a {kind} column has nothing after its type, but ':{detail}' was given")
+        raise ValueError(f"{name!r}: a {kind} column has nothing after its type, but ':{said}' was given")
     levels = tuple(level.strip() for level in detail.split(_BELOW))
     if len(levels) < 2 or len({*levels}) < len(levels) or "" in levels:
         raise ValueError(f"{name!r}: give two or more different levels, such as ordinal:small<medium<large")
@@ -129,4 +132,4 @@ def written(kinds: Mapping[str, str]) -> str:
     >>> written({"a": Kind.NOMINAL, "b": Kind.DROP})
     "--types 'a=nominal,b=drop'"
     """
-    return "--types '" + ",".join(f"{name}={kind}" for name, kind in kinds.items()) + "'"
+    return "--types '" + ",".join(f"{short_name(name)}={kind}" for name, kind in kinds.items()) + "'"

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
-from kfrc_app.tables.columns import DataError, Encoded, quoted, shortened
+from kfrc_app.tables.columns import DataError, Encoded, in_quotes, quoted, shortened
 
 MAX_LEVELS = 500
 """Levels that a column can have at most, also if it is asked for: all pairs of them are compared."""
@@ -73,7 +73,7 @@ def in_order(name: str, found: Encoded, levels: Sequence[str]) -> pd.Series[Any]
     if None in names:
         wrong = found.levels[names.index(None)]
         raise DataError(
-            f"column '{name}': '{shortened(wrong)}' in row {found.row_of(wrong)} is not among the levels "
+            f"column {in_quotes(name)}: '{shortened(wrong)}' in row {found.row_of(wrong)} is not among the levels "
             f"{shown(levels, ordered=True)}"
         )
     codes = np.array([*(places[str(level)] for level in names), -1], dtype=np.intp)
@@ -141,7 +141,8 @@ def refuse_many(name: str, n_levels: int) -> None:
     """Stop if a column has more levels than can be compared."""
     if n_levels > MAX_LEVELS:
         raise DataError(
-            f"column '{name}' has {n_levels} different values and at most {MAX_LEVELS} can be used as levels: join "
+            f"column {in_quotes(name)} has {n_levels} different values and at most {MAX_LEVELS} can be used as "
+            "levels: join "
             f"rare ones, or leave it out with --drop {quoted([name])}"
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from kfrc_app.tables import levels
-from kfrc_app.tables.columns import Columns, DataError, Numbers, counted, quoted
+from kfrc_app.tables.columns import Columns, DataError, Numbers, counted, in_quotes, quoted
 from kfrc_app.tables.date_columns import as_dates
 from kfrc_app.tables.kinds import Kind, Wish
 from kfrc_app.tables.numbers import Marks
@@ -113,4 +113,4 @@ def _refuse_text(numbers: Numbers) -> None:
         name, found = next(iter(numbers.text.items()))
         others = list(numbers.text)[1:]
         more = f"; the same holds for {quoted(others)}" if others else ""
-        raise DataError(f"column '{name}' was numeric in the fit, but the new rows have {found.place}{more}")
+        raise DataError(f"column {in_quotes(name)} was numeric in the fit, but the new rows have {found.place}{more}")

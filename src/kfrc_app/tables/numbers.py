@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from kfrc.typing import FloatArray
 from kfrc_app.tables.blanks import without
-from kfrc_app.tables.columns import NotNumbers, Numbers
+from kfrc_app.tables.columns import NotNumbers, Numbers, in_quotes, shortened
 from kfrc_app.tables.dressing import Dressed, undress, undressing_remarks
 from kfrc_app.tables.questions import Choice, OpenQuestionError, Question
 
@@ -73,7 +73,7 @@ class _Cell:
     text: str
 
     def __str__(self) -> str:
-        return f"'{self.text}' (column '{self.column}', row {self.row})"
+        return f"'{shortened(self.text)}' (column {in_quotes(self.column)}, row {self.row})"
 
 
 @dataclass
@@ -386,7 +386,7 @@ def _refuse_contradictions(evidence: _Evidence) -> None:
 
 def _question(cell: _Cell, mark: str) -> OpenQuestionError:
     fraction, digits = cell.text.replace(mark, "."), cell.text.replace(mark, "")
-    asked = f"column '{cell.column}', row {cell.row}: is '{cell.text}' {fraction} or {digits}?"
+    asked = f"column {in_quotes(cell.column)}, row {cell.row}: is '{shortened(cell.text)}' {fraction} or {digits}?"
     choices = (
         Choice(f"{fraction}: the {_WORDS[mark]} is the decimal mark", decimal=mark),
         Choice(f"{digits}: the {_WORDS[mark]} stands between thousands", thousands=mark),

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kfrc_app.tables.columns import Columns, DataError, NotNumbers, Numbers
+from kfrc_app.tables.columns import Columns, DataError, NotNumbers, Numbers, in_quotes
 from kfrc_app.tables.dates import UNIT
 from kfrc_app.tables.parquet_bytes import read_stored
 
@@ -146,7 +146,7 @@ def _arrow(column: pd.Series[Any]) -> Any:
 
 def _beyond_calendar(name: str) -> DataError:
     return DataError(
-        f"column '{name}' holds dates outside the years 1 to 9999: correct them, or leave it out with --drop"
+        f"column {in_quotes(name)} holds dates outside the years 1 to 9999: correct them, or leave it out with --drop"
     )
 
 

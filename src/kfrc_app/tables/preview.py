@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kfrc_app.tables.columns import Columns, DataError, shortened
+from kfrc_app.tables.columns import Columns, DataError, in_quotes, shortened
 from kfrc_app.tables.dates import NotDates, read_dates
 from kfrc_app.tables.formats import parse_columns, sheet_names
 from kfrc_app.tables.identifiers import words_of
@@ -211,7 +211,7 @@ def _date_questions(roles: Survey) -> list[Question]:
     words = {"dmy": "the day comes first", "mdy": "the month comes first"}
     return [
         Question(
-            f"column '{name}': does the day or the month come first in '{shortened(cell)}'?",
+            f"column {in_quotes(name)}: does the day or the month come first in '{shortened(cell)}'?",
             (
                 *(
                     Choice(words[order], types={name: Wish(Kind.DATE, day_first=day_first)})

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kfrc_app.tables.columns import DataError
+from kfrc_app.tables.columns import DataError, shortened
 from kfrc_app.tables.dialect import SEPARATOR_WORDS, Dialect
 from kfrc_app.tables.layout import is_name
 from kfrc_app.tables.numbers import Marks, looks_like_number
@@ -50,7 +50,8 @@ def refuse_doubtful_row_names(columns: Sequence[Any], dialect: Dialect, marks: M
         if not (are_numbers or dialect.separator == " ") or not _may_hold_marks(columns, dialect, marks):
             return
         answer = ', or add --decimal "."'
-    asked = f"the rows have one field more than the header: does the first one, '{names[0]}' in row 1, name the row?"
+    first = f"'{shortened(names[0])}' in row 1"
+    asked = f"the rows have one field more than the header: does the first one, {first}, name the row?"
     message = (
         f"{asked} If so, put a name for it into the header{answer}. If not, the rows have a {word} too many: remove "
         "it, or put quotation marks around the cell that holds it"

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kfrc_app._missing_values import Missing as Missing
-from kfrc_app.tables.columns import DataError, quoted
+from kfrc_app.tables.columns import DataError, in_quotes, quoted
 
 MAX_LOST_SHARE = 0.5
 """Of the rows: losing more to missing values is a mistake, not a clean-up."""
@@ -108,7 +108,7 @@ def treat_missing(
         worst = str(absent.sum().idxmax())
         raise DataError(
             f"{described}, too many to leave out: use --missing partial, or leave out columns instead, for example "
-            f"--drop '{worst}'"
+            f"--drop {in_quotes(worst)}"
         )
     notes.append(f"{described} and were left out")
     return InputRows(ids, _reasons(absent))

@@ -14,7 +14,7 @@ import python_calamine as calamine
 
 from kfrc_app._letters import letters
 from kfrc_app.tables.cells import CellColumns, cell_text, collect_cells
-from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, distinct_names, quoted
+from kfrc_app.tables.columns import ROW_NAMES, DataError, counted, distinct_names, in_quotes, quoted, shortened
 from kfrc_app.tables.foreign import PROTECTED
 from kfrc_app.tables.headings import JOINED, has_second_line, join_groups, join_repeated, names_rows
 from kfrc_app.tables.layout import (
@@ -129,7 +129,9 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
     notes: list[str] = []
     if not filled and len(hidden) == 1:
         filled = dict(hidden)
-        notes.append(f"the sheet '{hidden[0][0]}' is hidden and was read, as it is the only one that holds something")
+        notes.append(
+            f"the sheet {in_quotes(hidden[0][0])} is hidden and was read, as it is the only one that holds something"
+        )
     if not filled:
         raise DataError("the spreadsheet holds no table: all sheets that can be seen are blank")
     tables = {name: rows for name, rows in filled.items() if looks_like_table(rows)} or filled
@@ -137,13 +139,17 @@ def read_sheet(content: bytes, sheet: str | None = None) -> Sheet:
         names = list(tables)
         asked = f"the spreadsheet has {len(names)} sheets with tables, {quoted(names, 10)}"
         raise OpenQuestionError(
-            f"{asked}: say which is meant, such as --sheet '{names[0]}'",
-            Question(f"{asked}: which is meant?", tuple(Choice(f"sheet '{name}'", sheet=name) for name in names)),
+            f"{asked}: say which is meant, such as --sheet {in_quotes(names[0])}",
+            Question(
+                f"{asked}: which is meant?", tuple(Choice(f"sheet {in_quotes(name)}", sheet=name) for name in names)
+            ),
         )
     name, rows = next(iter(tables.items()))
     others = [other for other in filled if other != name]
     if others:
-        notes.append(f"sheet '{name}' was read; {quoted(others)} hold{'' if len(others) > 1 else 's'} no table")
+        notes.append(
+            f"sheet {in_quotes(name)} was read; {quoted(others)} hold{'' if len(others) > 1 else 's'} no table"
+        )
     if hidden and name not in dict(hidden):
         notes.append(f"hidden sheets are not read: {quoted([other for other, _ in hidden])}")
     return Sheet(name, rows, (*notes, *_facts_told(facts.get(name, SheetFacts()))))
@@ -187,7 +193,7 @@ def _named(sheet: str, names: Sequence[str]) -> str:
     close = [name for name in names if name.strip().lower() == sheet.strip().lower()]
     if len(close) == 1:
         return close[0]
-    raise DataError(f"the spreadsheet has no sheet '{sheet}': it has {quoted(names, 10)}")
+    raise DataError(f"the spreadsheet has no sheet {in_quotes(sheet)}: it has {quoted(names, 10)}")
 
 
 def _cells(workbook: Any, name: str, facts: SheetFacts) -> Grid:
@@ -285,7 +291,8 @@ def table_of(sheet: Sheet, marks: Marks) -> CellColumns:
         numbers = [cell_text(cell, TRUTHS) for cell in rows[0] if not is_blank(cell) and is_value(cell)]
         if numbers and not is_blank(rows[0][0]):
             notes.append(
-                f"the first line was taken as names of the columns although it holds numbers such as '{numbers[0]}': "
+                "the first line was taken as names of the columns although it holds numbers such as "
+                f"'{shortened(numbers[0])}': "
                 "if it is data, put a line of names above it"
             )
         header, rows = [" ".join(cell_text(cell, TRUTHS).split()) for cell in rows[0]], _without_header(rows, notes)

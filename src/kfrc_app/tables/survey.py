@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, quoted
+from kfrc._validation import short_name
+from kfrc_app.tables.columns import ROW_NAMES, Columns, DataError, in_quotes, quoted
 from kfrc_app.tables.guess import LABEL_NAMES
 from kfrc_app.tables.identifiers import Identifier, are_long, find_identifiers, is_called_id
 from kfrc_app.tables.kinds import Kind, Wish, written
@@ -157,7 +158,7 @@ def _row_names(
 ) -> tuple[tuple[str, ...], list[str]]:
     """The columns that name the rows, and notes of those that were found to."""
     notes = [
-        f"'{found.name}' is taken for names of the rows and not clustered by, because {found.reason}; "
+        f"{in_quotes(found.name)} is taken for names of the rows and not clustered by, because {found.reason}; "
         f"{_kept(file, found)}"
         for found in identifiers
     ]
@@ -236,12 +237,12 @@ def refuse_most_left_out(found: Survey) -> None:
     n_all = len(lost) + len(found.found.series)
     if len(lost) < MIN_LEFT_OUT or len(lost) <= MAX_LEFT_OUT_SHARE * n_all:
         return
-    told = [f"'{name}' ({why})" for name, why in list(lost.items())[:_TYPED]]
+    told = [f"{in_quotes(name)} ({why})" for name, why in list(lost.items())[:_TYPED]]
     more = f" and {len(lost) - _TYPED} more" if len(lost) > _TYPED else ""
     names = list(found.found.series)
     use = ""
     if names:
-        shown = ",".join(names[:_TYPED]) + (",..." if len(names) > _TYPED else "")
+        shown = ",".join(short_name(name) for name in names[:_TYPED]) + (",..." if len(names) > _TYPED else "")
         use = f"--columns '{shown}' to cluster by the rest of the table only, or "
     types = {name: found.found.proposed(name) for name in list(lost)[:_TYPED]}
     raise DataError(
@@ -257,9 +258,11 @@ def _wishes(names: Sequence[str], types: Mapping[str, Wish], aside: Sequence[str
     for name, wish in types.items():
         if name not in names:
             named(names, [name])  # says that there is no such column
-            raise DataError(f"the file has no column '{name}': give a type to one column at a time")
+            raise DataError(f"the file has no column {in_quotes(name)}: give a type to one column at a time")
         if name in aside:
-            raise DataError(f"column '{name}' is kept aside and not clustered by, so that it cannot have a type")
+            raise DataError(
+                f"column {in_quotes(name)} is kept aside and not clustered by, so that it cannot have a type"
+            )
         found[name] = wish
     return found
 
@@ -274,8 +277,8 @@ def named(known: Sequence[str], requested: Sequence[str]) -> list[str]:
             if part not in known:
                 shown = [name for name in known if name != ROW_NAMES]
                 close = difflib.get_close_matches(part, shown, n=1, cutoff=_CLOSE)
-                hint = f"did you mean '{close[0]}'?" if close else f"it has {quoted(shown, 10)}"
-                raise DataError(f"the file has no column '{part}': {hint}")
+                hint = f"did you mean {in_quotes(close[0])}?" if close else f"it has {quoted(shown, 10)}"
+                raise DataError(f"the file has no column {in_quotes(part)}: {hint}")
             if part not in names:
                 names.append(part)
     return names
@@ -287,7 +290,9 @@ def _named_one(known: Sequence[str], request: str) -> str:
     if len(found) != 1:
         shown = [name for name in known if name != ROW_NAMES]
         problem = (
-            f"'{request}' names {len(found)} columns where one is meant" if found else "the name of a column is blank"
+            f"{in_quotes(request)} names {len(found)} columns where one is meant"
+            if found
+            else "the name of a column is blank"
         )
         raise DataError(f"{problem}: the file has {quoted(shown, 10)}")
     return found[0]
@@ -298,11 +303,16 @@ def _suspicions(data: pd.DataFrame) -> list[str]:
     found = []
     for name in data.columns:
         if looks_like_label(str(name), data[name]):
-            found.append(f"column '{name}' is used as data: if it holds known groups, add --label-column '{name}'")
+            found.append(
+                f"column {in_quotes(name)} is used as data: if it holds known groups, add --label-column "
+                f"{in_quotes(name)}"
+            )
         elif kind_of(data[name]) is Kind.NUMERIC and is_called_id(str(name)) and _is_whole(data[name]):
             found.append(
-                f"column '{name}' is used as data although its name says that it is an id, because its values repeat: "
-                f"{written({str(name): Kind.NOMINAL})} if they are codes of groups, --drop '{name}' leaves it out"
+                f"column {in_quotes(name)} is used as data although its name says that it is an id, because its "
+                "values repeat: "
+                f"{written({str(name): Kind.NOMINAL})} if they are codes of groups, --drop {in_quotes(name)} "
+                "leaves it out"
             )
     return found
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kfrc.typing import FloatArray
-from kfrc_app.tables.columns import Columns, DataError
+from kfrc_app.tables.columns import Columns, DataError, in_quotes
 from kfrc_app.tables.formats import parse_columns
 from kfrc_app.tables.kinds import Wish
 from kfrc_app.tables.numbers import Marks
@@ -220,5 +220,5 @@ def refuse_infinite(data: pd.DataFrame) -> None:
             if infinite.any():
                 row = int(infinite.argmax()) + 1
                 raise DataError(
-                    f"column '{name}' holds infinite values (the first in row {row}): correct or remove them"
+                    f"column {in_quotes(name)} holds infinite values (the first in row {row}): correct or remove them"
                 )

@@ -10,10 +10,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from kfrc._validation import short_name
 from kfrc.typing import FloatArray
 from kfrc_app.tables import levels
 from kfrc_app.tables.codes import code_notes
-from kfrc_app.tables.columns import Columns, DataError, Encoded, NotNumbers, Numbers, counted, quoted, shortened
+from kfrc_app.tables.columns import (
+    Columns,
+    DataError,
+    Encoded,
+    NotNumbers,
+    Numbers,
+    counted,
+    in_quotes,
+    quoted,
+    shortened,
+)
 from kfrc_app.tables.date_columns import as_dates, date_question, dated, told_wrong_dates
 from kfrc_app.tables.dates import PIVOT, NotDates, has_short_years, read_dates
 from kfrc_app.tables.guess import LABEL_NAMES, are_levels, kind_of_numbers, repeat_often
@@ -142,13 +153,15 @@ class Understanding:
             for word, n_cells in words.items():
                 cells = f"{n_cells:,} cell{'s' if n_cells > 1 else ''}"
                 notes.append(
-                    f"'{name}': '{word}' ({cells}) is taken as missing, as it is not among the levels of --types"
+                    f"{in_quotes(name)}: {in_quotes(word)} ({cells}) is taken as missing, as it is not among the "
+                    "levels of --types"
                 )
         return notes
 
     def _left_out(self) -> list[str]:
         notes = [
-            f"column '{name}' is left out: {found.n_text} of its {found.n_known} values are text, such as {found.place}"
+            f"column {in_quotes(name)} is left out: {found.n_text} of its {found.n_known} values are text, such as "
+            f"{found.place}"
             for name, found in self.mixed.items()
         ]
         if self.text:
@@ -156,7 +169,7 @@ class Understanding:
             hint = ""
             if groups:
                 use = written({groups[-1]: Kind.NOMINAL})
-                compare = f"--label-column '{groups[-1]}' compares them with the result"
+                compare = f"--label-column {in_quotes(groups[-1])} compares them with the result"
                 hint = f" (known groups? {compare}, {use} clusters by them)"
             notes.append(f"left out {counted(self.text, 'column')} of text: {quoted(self.text)}{hint}")
         if self.long:
@@ -164,8 +177,8 @@ class Understanding:
                 f"left out {counted(self.long, 'column')} of {LONG_NUMBERS}, which are names: {quoted(self.long)}"
             )
         for name, cell in self.doubtful.items():
-            notes.append(f"column '{name}' is left out: {date_question(name, cell)}")
-        notes.extend(f"column '{name}' is left out: {reason}" for name, reason in self.spoiled.items())
+            notes.append(f"column {in_quotes(name)} is left out: {date_question(name, cell)}")
+        notes.extend(f"column {in_quotes(name)} is left out: {reason}" for name, reason in self.spoiled.items())
         if self.short_years:
             notes.append(
                 f"years of two digits are read as {1900 + PIVOT} to {1999 + PIVOT} in {quoted(self.short_years)}"
@@ -184,7 +197,7 @@ class Understanding:
             if len(names) > _TOLD:
                 notes.append(f"{counted(names, 'column')} read as {word}: {quoted(names)}")
             else:
-                notes.extend(f"'{name}' read as {word}{_extent(self.series[name])}" for name in names)
+                notes.extend(f"{in_quotes(name)} read as {word}{_extent(self.series[name])}" for name in names)
         if notes:
             notes[-1] += "; --types NAME=TYPE changes what a column is read as"
         return notes
@@ -349,7 +362,7 @@ def _as_wished(
         if stored is not None and stored.dtype == np.float64:
             return stored
         assert text is not None
-        raise DataError(f"column '{name}' cannot be read as numbers: it has {text.place}")
+        raise DataError(f"column {in_quotes(name)} cannot be read as numbers: it has {text.place}")
     if wish.kind is Kind.DATE:
         return (
             stored if stored is not None and kind_of(stored) is Kind.DATE else as_dates(columns, name, wish.day_first)
@@ -374,10 +387,12 @@ def _as_wished(
 
 def _order_question(name: str, found: Sequence[str]) -> str:
     """What to type for the order of text: all its levels, or the pattern if they are many."""
-    said = f"column '{name}' holds text, so that its order must be said"
+    said = f"column {in_quotes(name)} holds text, so that its order must be said"
+    typed = short_name(name)
     if len(found) > _MAX_TYPED:
-        return f"{said}: --types '{name}=ordinal:LOWEST<...<HIGHEST' names all of its {len(found)} levels"
-    command = f"--types '{name}=ordinal:{'<'.join(found)}'"
+        return f"{said}: --types '{typed}=ordinal:LOWEST<...<HIGHEST' names all of its {len(found)} levels"
+    order = "<".join(short_name(level) for level in found)
+    command = f"--types '{typed}=ordinal:{order}'"
     return f"{said}: {command}, with these {len(found)} levels put in order, from the lowest to the highest"
 
 
@@ -402,7 +417,7 @@ def _refuse_unusable(found: Understanding) -> None:
     """Stop at a column that was asked for by name and cannot be used."""
     for name, text in found.mixed.items():
         raise DataError(
-            f"column '{name}' holds numbers, but {text.n_text} of its {text.n_known} values are text, such as "
+            f"column {in_quotes(name)} holds numbers, but {text.n_text} of its {text.n_known} values are text, such as "
             f"{text.place}: correct them, put blanks there, or leave the column out"
         )
     for name in found.text:
@@ -410,17 +425,18 @@ def _refuse_unusable(found: Understanding) -> None:
         nominal = f", or add {written({name: Kind.NOMINAL})}" if found.proposed(name) == Kind.NOMINAL else ""
         numbers = f", or add {written({name: Kind.NUMERIC})} if they are numbers" if name in found.codes else ""
         raise DataError(
-            f"column '{name}' has {len(cells.levels)} different texts in {cells.n_known} rows, as names and remarks "
+            f"column {in_quotes(name)} has {len(cells.levels)} different texts in {cells.n_known} rows, as names "
+            "and remarks "
             f"do: leave it out{nominal}{numbers}"
         )
     for name in found.long:
         raise DataError(
-            f"column '{name}' holds {LONG_NUMBERS}, which are names: leave it out, or add "
+            f"column {in_quotes(name)} holds {LONG_NUMBERS}, which are names: leave it out, or add "
             f"{written({name: Kind.NOMINAL})}, or {written({name: Kind.NUMERIC})} if they are measurements"
         )
     for name, reason in found.spoiled.items():
-        raise DataError(f"column '{name}': {reason}")
+        raise DataError(f"column {in_quotes(name)}: {reason}")
     for name, cell in found.doubtful.items():
-        raise DataError(f"column '{name}': {date_question(name, cell)}")
+        raise DataError(f"column {in_quotes(name)}: {date_question(name, cell)}")
     for name in found.empty:
-        raise DataError(f"column '{name}' has no value at all: leave it out")
+        raise DataError(f"column {in_quotes(name)} has no value at all: leave it out")

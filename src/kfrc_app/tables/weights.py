@@ -6,7 +6,7 @@ import numpy as np
 
 from kfrc._validation import SMALLEST_TOTAL
 from kfrc.typing import FloatArray
-from kfrc_app.tables.columns import Columns, DataError
+from kfrc_app.tables.columns import Columns, DataError, in_quotes
 
 
 def read_weights(columns: Columns, name: str) -> FloatArray:
@@ -28,7 +28,7 @@ def read_weights(columns: Columns, name: str) -> FloatArray:
     """
     numbers = columns.numbers([name])
     if name in numbers.text:
-        raise DataError(f"weights must be numbers, but '{name}' has {numbers.text[name].place}")
+        raise DataError(f"weights must be numbers, but {in_quotes(name)} has {numbers.text[name].place}")
     weights = numbers.values[name]
     for wrong, problem in (
         (np.isnan(weights), "is missing: every row needs one, and 0 leaves a row out"),
@@ -36,7 +36,7 @@ def read_weights(columns: Columns, name: str) -> FloatArray:
         (weights < 0, "is negative: a weight says how many rows a row stands for"),
     ):
         if wrong.any():
-            raise DataError(f"the weight in row {int(wrong.argmax()) + 1} of '{name}' {problem}")
+            raise DataError(f"the weight in row {int(wrong.argmax()) + 1} of {in_quotes(name)} {problem}")
     return weights
 
 
@@ -44,9 +44,10 @@ def refuse_no_weight(weights: FloatArray, name: str) -> None:
     """Stop if no row counts, or if all together count for fewer rows than can be compared."""
     total = float(weights.sum())
     if total == 0:
-        raise DataError(f"all weights in '{name}' are zero: there is nothing to cluster")
+        raise DataError(f"all weights in {in_quotes(name)} are zero: there is nothing to cluster")
     if total < SMALLEST_TOTAL:
         raise DataError(
-            f"the weights in '{name}' sum to {total:.3g}, but they say how many rows a row stands for: multiply them "
+            f"the weights in {in_quotes(name)} sum to {total:.3g}, but they say how many rows a row stands for: "
+            "multiply them "
             f"by {len(weights) / total:.4g}, so that their mean is one, as is usual for survey weights"
         )
