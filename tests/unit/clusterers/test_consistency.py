@@ -7,6 +7,7 @@ never rises; and a fit that did not converge says so.
 from __future__ import annotations
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -91,14 +92,20 @@ def fit_and_heed(estimator, X):
     return fit, {w.category for w in caught}
 
 
+@cache
+def fits_of(table, n_clusters):
+    """A table, and every estimator with its fit and the categories of its warnings."""
+    X = TABLES[table](np.random.default_rng(3))
+    return X, [(estimator, *fit_and_heed(estimator, X)) for estimator in estimators(n_clusters)]
+
+
 CASES = [(table, 4) for table in TABLES] + [(table, 6) for table in ("repeated", "few rows", "outlier 1e8")]
 
 
 @pytest.mark.parametrize(("table", "n_clusters"), CASES)
 def test_predictions_of_the_fitted_rows_are_their_memberships(table, n_clusters):
-    X = TABLES[table](np.random.default_rng(3))
-    for estimator in estimators(n_clusters):
-        fit, warned = fit_and_heed(estimator, X)
+    X, fits = fits_of(table, n_clusters)
+    for estimator, fit, warned in fits:
         difference = np.abs(fit.predict_proba(X) - fit.memberships_).max()
         if fit.status_ == "max_iter":
             assert ConvergenceWarning in warned, estimator
@@ -118,14 +125,12 @@ def test_on_ordinary_tables_they_agree_to_ten_digits():
         assert_allclose(fit.predict_proba(X), fit.memberships_, rtol=0, atol=1e-10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("table", TABLES)
-def test_the_objective_never_rises(table):
-    X = TABLES[table](np.random.default_rng(5))
-    for estimator in estimators(4):
+@pytest.mark.parametrize(("table", "n_clusters"), CASES)
+def test_the_objective_never_rises(table, n_clusters):
+    for estimator, fit, _ in fits_of(table, n_clusters)[1]:
         if isinstance(estimator, (VFCM, MSFCM)):
             continue  # another m in every iteration, and a scaling that is no descent: their documents say so
-        path = fit_and_heed(estimator, X)[0].objective_path_
+        path = fit.objective_path_
         assert np.isfinite(path).all(), estimator
         rise = (np.diff(path) / np.maximum(path[:-1], np.finfo(float).tiny)).max(initial=0.0)
         assert rise <= 1e-10, f"{estimator}: {rise:g}"
