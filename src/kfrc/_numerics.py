@@ -49,12 +49,6 @@ NOTICEABLE_ERROR = 1e-6
 RESOLUTION = 256 * float(np.finfo(np.float64).eps)
 """A squared distance that is a sum of larger terms is known to about this times their size: less of it is zero."""
 
-CANCELLATION = 1e-4
-"""Squared distances by inner products that are smaller than this share of their terms are computed by differences."""
-
-SAME_PLACE = RESOLUTION**2 / CANCELLATION
-"""Of ``CANCELLATION`` times the terms: coordinates that differ by no more than their rounding are equal."""
-
 BLOCK_ELEMENTS = 1 << 17
 """Elements of one row block (1 MiB of float64): large enough for BLAS, small enough for a level-2 cache."""
 
@@ -206,35 +200,6 @@ def clear_block_rounding(distances: FloatArray, size: float) -> FloatArray:
     return distances
 
 
-def squared_distances(A: FloatArray, B: FloatArray) -> FloatArray:
-    """‖a_j − b_i‖² of shape (len(A), len(B)) by inner products, and by differences where these would cancel.
-
-    The fastest way for rows near the origin, and accurate everywhere: where many rows are far from the origin compared
-    to their distances, most are computed by differences.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kfrc._numerics import squared_distances
-    >>> squared_distances(np.array([[1e8], [1e8 + 1]]), np.array([[1e8 + 3], [0.0]]))[:, 0]
-    array([9., 4.])
-    """
-    result = np.empty((len(A), len(B)))
-    norms = np.einsum("ir,ir->i", B, B)
-    for block in row_blocks(len(A), A.shape[1] + 2 * len(B)):
-        rows = A[block]
-        terms = np.add.outer(np.einsum("jr,jr->j", rows, rows), norms)
-        distances = np.matmul(rows, B.T, out=result[block])
-        distances *= -2.0
-        distances += terms
-        terms *= CANCELLATION
-        j, i = np.nonzero(distances < terms)
-        if len(j):
-            squares = np.square(rows[j] - B[i]).sum(axis=1)
-            distances[j, i] = np.where(squares <= SAME_PLACE * terms[j, i], 0.0, squares)
-    return result
-
-
 def where_squares_overflow() -> np.errstate:
     """Squared distances of rows that lie anywhere are computed in here, and then pass :func:`or_infinite`."""
     return np.errstate(over="ignore", invalid="ignore")
@@ -251,6 +216,24 @@ def midst(X: FloatArray, n_rows: int) -> FloatArray:
     Rounding of inner products is relative to the squared distances from the origin, so this is where to put it.
     """
     return np.median(X[:: max(1, len(X) // n_rows)], axis=0)
+
+
+def known_means(X: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Means over what is known of each column, weights of the rows counted; NaN for a column of blanks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kfrc._numerics import known_means
+    >>> known_means(np.array([[1.0, 4.0, np.nan], [np.nan, 6.0, np.nan]]))
+    array([ 1.,  5., nan])
+    """
+    known = ~np.isnan(X)
+    first = X[known.argmax(axis=0), np.arange(X.shape[1])]  # no digits are lost far from zero
+    mass = known if weights is None else known * weights[:, None]
+    totals = mass.sum(axis=0)
+    sums = np.einsum("jd,jd->d", mass, np.where(known, X - first, 0.0))
+    return np.where(totals > 0, first + sums / np.where(totals > 0, totals, 1.0), np.nan)
 
 
 def row_blocks(n_rows: int, n_columns: int, elements: int = BLOCK_ELEMENTS) -> Iterator[slice]:

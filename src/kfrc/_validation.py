@@ -221,8 +221,8 @@ def check_data(X: ArrayLike, *, min_samples: int = 2) -> FloatArray:
 
 
 def check_sums(X: FloatArray, name: str = "X", *, largest: float = _LARGEST_VALUE) -> None:
-    """Refuse values whose sums overflow, or squares of the rounding of these."""
-    found = float(np.abs(X).max(initial=0.0))
+    """Refuse values whose sums overflow, or squares of the rounding of these; NaN is not looked at."""
+    found = float(np.fmax.reduce(np.abs(X), axis=None, initial=0.0))
     if found > largest:
         raise ValueError(
             f"values of {name} reach {found:.3g}, so that sums of them leave the range of floating-point numbers: "
@@ -231,8 +231,9 @@ def check_sums(X: FloatArray, name: str = "X", *, largest: float = _LARGEST_VALU
 
 
 def check_squares(X: FloatArray, name: str = "X") -> None:
-    """Refuse rows whose sums or squared distances overflow, or all vanish."""
-    spread = 2.0 * float((0.5 * X.max(axis=0) - 0.5 * X.min(axis=0)).max(initial=0.0))
+    """Refuse rows whose sums or squared distances overflow, or all vanish; NaN is not looked at."""
+    halves = 0.5 * np.fmax.reduce(X, axis=0) - 0.5 * np.fmin.reduce(X, axis=0)
+    spread = 2.0 * float(np.fmax.reduce(halves, initial=0.0))
     if spread > _LARGEST_SPREAD or 0 < spread < 1 / _LARGEST_SPREAD:
         spread = min(spread, 1e308)  # the difference of the largest numbers is none
         raise ValueError(

@@ -16,7 +16,7 @@ from kfrc._numerics import DIAGONAL_FLOOR
 from kfrc.blocks.descent import PassSums, occupied_only
 from kfrc.blocks.partition import sub_blocks
 from kfrc.blocks.reader import Block
-from kfrc.blocks.row_maps import BlockCenters, ColumnMap, RowMap
+from kfrc.blocks.row_maps import BlockCenters, RowMap
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.typing import FloatArray, IntArray
 
@@ -143,15 +143,8 @@ class AssessingPass:
         """√s_j φ_j / √(S_d D_j), of shape (rank, n_rows)."""
         rows = self.rows
         features = rows.features(basis)
-        if isinstance(rows, ColumnMap):
-            totals = np.repeat(self.part_totals, rows.ranks)
-            if rows.incomplete:
-                features -= center * np.repeat(rows.known(basis), rows.ranks, axis=0)
-            else:
-                features -= center
-        else:
-            features = features - center
-            totals = np.full(len(features), self.part_totals[0])
+        features -= center * np.repeat(rows.known(basis), rows.ranks, axis=0) if rows.incomplete else center
+        totals = np.repeat(self.part_totals, rows.ranks)
         scale = 1.0 / np.sqrt(np.maximum(np.square(features).sum(axis=0), self.floor))
         if s is not None:
             scale *= np.sqrt(s)

@@ -13,7 +13,7 @@ from kfrc.blocks.descent import DescentState, FuzzyPass, PassSums, descend_block
 from kfrc.blocks.engine import Engine
 from kfrc.blocks.memberships import BlockMemberships
 from kfrc.blocks.reader import Block, Reader
-from kfrc.blocks.row_maps import BlockCenters, ColumnMap, RowMap
+from kfrc.blocks.row_maps import BlockCenters, RowMap
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.relational import RelationalSolution, Status
 from kfrc.typing import FloatArray
@@ -74,16 +74,12 @@ class BlockSolution:
         """Scatter of the centers about their common center, of shape (n_clusters, n_columns): see contributions."""
         rows, image = self.rows, self.image
         masses = image.masses
-        if isinstance(rows, ColumnMap):
-            positions, spread = rows.positions, np.repeat(masses, rows.widths, axis=0)
-        else:
-            positions, spread = np.arange(n_columns), np.tile(masses, (rows.n_functions, 1))
-            masses = np.tile(masses, (n_columns, 1))
+        spread = np.repeat(masses, rows.widths, axis=0)
         totals = spread.sum(axis=1, keepdims=True)
         common = (image.means * spread).sum(axis=1, keepdims=True) / np.where(totals > 0, totals, 1.0)
         squares = rows.column_squares(rows.coordinates(image.means - common))
         found = np.zeros((image.n_clusters, n_columns))
-        found[:, positions] = (squares[positions] * masses).T
+        found[:, rows.positions] = (squares[rows.positions] * masses).T
         return found
 
 
@@ -186,5 +182,5 @@ def _objective_of_memberships(
     if fuzzy.rule.has_penalty:
         return objective
     squares = rows.column_squares(rows.coordinates(image.means - fuzzy.centers.means))
-    gained = (squares[rows.positions] if isinstance(rows, ColumnMap) else squares) * image.masses
+    gained = squares[rows.positions] * image.masses
     return objective - float(gained[:, image.occupied].sum())

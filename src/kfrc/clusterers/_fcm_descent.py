@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kfrc import activity
-from kfrc._numerics import CANCELLATION, SAME_PLACE, midst, row_blocks
+from kfrc._distances import distances_of_lifted, lift
+from kfrc._numerics import known_means, midst, row_blocks
 from kfrc._validation import check_number, check_positive_int
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import Fuzzifier
@@ -40,7 +41,7 @@ class FCMSolution(RelationalSolution):
     Attributes
     ----------
     origin : ndarray of shape (n_features,)
-        A point among the samples.
+        A point among the samples; NaN for a column in which nothing is known.
     locations : ndarray of shape (n_clusters, n_features)
         The centers relative to it, which ``memberships`` follow from.
     """
@@ -73,11 +74,13 @@ def solve_fcm(
 ) -> FCMSolution:
     """Minimize Σ_j Σ_i t(u_ji) ‖x_j − v_i‖²: what ``solve_relational`` does on these features, in one pass each step.
 
-    Where rows have weights s_j, each t(u_ji) counts s_j times.
+    Where rows have weights s_j, each t(u_ji) counts s_j times. Columns that are blank in a row do not count for it, and
+    a center is the mean of all rows in a column that is blank in all of its own.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
+        NaN where nothing is known, but something is known of every row.
     n_clusters : int
     fuzzifier : Fuzzifier
     init, n_init, max_iter, tol, random_state, progress
@@ -94,9 +97,9 @@ def solve_fcm(
     tol = check_number(tol, "tol", minimum=0.0)
     start = resolve_start(init, len(X), n_clusters)
     # Distances by inner products lose digits far from the origin: it is put where most samples are.
-    origin = midst(X, _TYPICAL_SAMPLES)
+    origin = known_means(X, row_weights) if np.isnan(X).any() else midst(X, _TYPICAL_SAMPLES)
     X = X - origin
-    samples = _Samples(_extend(X), row_weights)
+    samples = _Samples(lift(X), X.shape[1], row_weights)
     best: FCMSolution | None = None
     keeps_numbering = False
     runs = starting_memberships(start, n_init, Dissimilarity.from_features(X, row_weights), n_clusters, random_state)
@@ -110,55 +113,20 @@ def solve_fcm(
     return best if keeps_numbering else best.reordered(order_of_appearance(best.memberships))
 
 
-def distances_to_centers(X: FloatArray, origin: FloatArray, locations: FloatArray) -> FloatArray:
-    """‖x − v_i‖² of rows to the centers of a solution, of shape (n_rows, n_clusters), number by number as in the fit.
-
-    Far from zero the sum of origin and location has lost digits.
-    """
-    Z = _extend(X - origin)
-    distances = np.empty((len(X), len(locations)))
-    for rows in _row_blocks(Z, len(locations)):
-        distances[rows] = _squared_distances(Z[:, rows], locations).T
-    return distances
-
-
-# The work is done on arrays with samples along the columns: a sum over clusters is then a sum of long vectors. And with
-# z = (x, ‖x‖², 1) each half of an iteration is one matrix product: ‖x − v‖² = (−2v, 1, ‖v‖²) · z, and Σ_j w_j z_j holds
-# the weighted sum of the samples and, last, the sum of the weights.
+# The work is done on arrays with samples along the columns: a sum over clusters is then a sum of long vectors.
 
 
 @dataclass(frozen=True, eq=False)
 class _Samples:
-    """Samples as columns z, of shape (n_features + 2, n_samples), and how many each stands for; None if one."""
+    """Samples as columns z of :func:`kfrc._distances.lift`, and how many each stands for; None if one."""
 
     Z: FloatArray
+    n_features: int
     weights: FloatArray | None
 
     def count(self, values: FloatArray, rows: slice) -> FloatArray:
         """Values of some samples (n_clusters, n_rows), each as often as its sample counts."""
         return values if self.weights is None else values * self.weights[rows]
-
-
-def _extend(X: FloatArray) -> FloatArray:
-    """The columns z = (x, ‖x‖², 1), of shape (n_features + 2, n_rows)."""
-    Z = np.empty((X.shape[1] + 2, len(X)))
-    Z[:-2] = X.T
-    np.einsum("jr,jr->j", X, X, out=Z[-2])
-    Z[-1] = 1.0
-    return Z
-
-
-def _squared_distances(Z: FloatArray, centers: FloatArray) -> FloatArray:
-    """‖x_j − v_i‖² of shape (n_clusters, n_rows)."""
-    norms = np.einsum("ir,ir->i", centers, centers)
-    distances = np.column_stack([-2.0 * centers, np.ones(len(centers)), norms]) @ Z
-    # Where the terms cancel, and only there, the distances are computed by differences.
-    terms = CANCELLATION * np.add.outer(norms, Z[-2])
-    i, j = np.nonzero(distances < terms)
-    if len(i):
-        squares = np.square(Z[:-2, j] - centers[i].T).sum(axis=0)
-        distances[i, j] = np.where(squares <= SAME_PLACE * terms[i, j], 0.0, squares)
-    return distances
 
 
 def _row_blocks(Z: FloatArray, n_clusters: int) -> Iterator[slice]:
@@ -168,18 +136,19 @@ def _row_blocks(Z: FloatArray, n_clusters: int) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class _WeightedMeans:
-    """Centers of one pass over the samples, with the weight that each was made of."""
+    """Centers of one pass over the samples, with the weight that each was made of: (n_clusters, 1 or n_features)."""
 
     locations: FloatArray
     masses: FloatArray
     empty: BoolArray
 
     @classmethod
-    def from_sums(cls, sums: FloatArray) -> _WeightedMeans:
-        """From Σ_j t(u_ji) z_j, of shape (n_clusters, n_features + 2)."""
-        masses = sums[:, -1]
-        empty = masses <= 0
-        return cls(sums[:, :-2] / np.where(empty, 1.0, masses)[:, None], masses, empty)
+    def from_sums(cls, sums: FloatArray, n_features: int) -> _WeightedMeans:
+        """From Σ_j t(u_ji) z_j, of shape (n_clusters, len(z)); zero where no row of a cluster knows a column."""
+        masses = sums[:, n_features + 1 :]
+        occupied = masses > 0
+        means = np.where(occupied, sums[:, :n_features] / np.where(occupied, masses, 1.0), 0.0)
+        return cls(means, masses, masses.max(axis=1) <= 0)
 
 
 def _descend(
@@ -188,7 +157,7 @@ def _descend(
     Z = samples.Z
     U = np.ascontiguousarray(start.T)
     spare = np.empty_like(U)
-    centers = _WeightedMeans.from_sums(_weighted_sums(samples, t, U))
+    centers = _WeightedMeans.from_sums(_weighted_sums(samples, t, U), samples.n_features)
     path = [float(_costs(samples, t, U, centers).sum())]
     status = Status.MAX_ITER
     n_iter = 0
@@ -198,13 +167,16 @@ def _descend(
         used = centers
         seeds = _reseed(samples, t, U, used)
         sums, objective, movement = _move_memberships(samples, t, used.locations, U, spare)
-        centers = _WeightedMeans.from_sums(sums)
+        centers = _WeightedMeans.from_sums(sums, samples.n_features)
         # J(U, V⁺) = J(U, V) − Σ_i S_i ‖v⁺_i − v_i‖²: subtracts little, where sums of squares would cancel.
-        moved = centers.locations[~centers.empty] - used.locations[~centers.empty]
-        steps = np.einsum("ir,ir->i", moved, moved)
-        objective -= float(centers.masses[~centers.empty] @ steps)
+        moved = np.square(centers.locations[~centers.empty] - used.locations[~centers.empty])
+        objective -= float((centers.masses[~centers.empty] * moved).sum())
         stalled = n_iter > 1 and objective > (1.0 + DESCENT_TOL) * path[-1]
-        if movement <= tol and _centers_rest(Z, used.locations, steps, tol) and not may_leave_uniformity(spare.T, tol):
+        if (
+            movement <= tol
+            and _centers_rest(Z, used.locations, moved.sum(axis=1), tol)
+            and not may_leave_uniformity(spare.T, tol)
+        ):
             status = Status.CONVERGED
         if stalled:  # no descent but rounding: U stays what it was, and the centers used are those that it defines
             n_iter -= 1
@@ -230,7 +202,7 @@ def _descend(
 def _centers_rest(Z: FloatArray, locations: FloatArray, steps: FloatArray, tol: float) -> bool:
     """Whether steps of these squared lengths move squared distances by no more than ``solve_relational`` accepts."""
     some = Z[:, :: max(1, Z.shape[1] // _TYPICAL_SAMPLES)]
-    distances = _squared_distances(some, locations)
+    distances = distances_of_lifted(some, locations)
     # |‖x − v⁺‖² − ‖x − v‖²| ≤ 2 ‖x − v‖ ‖v⁺ − v‖, at the median distance.
     return bool(2.0 * math.sqrt(steps.max(initial=0.0)) <= CENTER_TOL * tol * math.sqrt(np.median(distances)))
 
@@ -246,7 +218,7 @@ def _move_memberships(
     sums = np.zeros((len(locations), len(Z)))
     objective = movement = 0.0
     for rows in _row_blocks(Z, len(U)):
-        distances = _squared_distances(Z[:, rows], locations)
+        distances = distances_of_lifted(Z[:, rows], locations)
         block = t.sample_memberships(distances)
         change = np.subtract(block, U[:, rows], out=out[:, rows])
         movement = max(movement, float(change.max()), -float(change.min()))
@@ -270,7 +242,7 @@ def _costs(samples: _Samples, t: Fuzzifier, U: FloatArray, centers: _WeightedMea
     Z = samples.Z
     costs = np.empty(Z.shape[1])
     for rows in _row_blocks(Z, len(U)):
-        distances = _squared_distances(Z[:, rows], centers.locations)
+        distances = distances_of_lifted(Z[:, rows], centers.locations)
         distances[centers.empty] = 0.0
         np.einsum("ij,ij->j", samples.count(t.value(U[:, rows]), rows), distances, out=costs[rows])
     return costs
@@ -286,7 +258,7 @@ def _reseed(samples: _Samples, t: Fuzzifier, U: FloatArray, centers: _WeightedMe
         costs = _costs(samples, t, U, centers)
         dearest = np.argsort(-costs, kind="stable").tolist()
         for i, j in zip(np.flatnonzero(centers.empty).tolist(), dearest, strict=False):
-            centers.locations[i] = samples.Z[:-2, j]
+            centers.locations[i] = samples.Z[: samples.n_features, j]
             seeds[i] = j
     return seeds
 
@@ -296,7 +268,7 @@ def _prototypes(
 ) -> FloatArray:
     """Weights of the centers in the samples, of shape (n_samples, n_clusters)."""
     prototypes = np.ascontiguousarray(samples.count(t.value(U), slice(None)).T)
-    prototypes /= np.where(centers.empty, 1.0, centers.masses)
+    prototypes /= np.where(centers.empty, 1.0, prototypes.sum(axis=0))
     for i, j in seeds.items():
         prototypes[j, i] = 1.0
     return prototypes

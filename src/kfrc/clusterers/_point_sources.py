@@ -20,17 +20,16 @@ from kfrc.blocks.descent import begin
 from kfrc.blocks.histogram import Histogram
 from kfrc.blocks.plans import plan_columns
 from kfrc.blocks.reader import Standardizing
-from kfrc.blocks.row_maps import BlockCenters, ColumnMap, PointMap, RowMap, numbers_only
+from kfrc.blocks.row_maps import PointMap
 from kfrc.blocks.solution import BlockSolution, solve_blocks
 from kfrc.blocks.survey import Survey, survey_rows
 from kfrc.clusterers._fcm_descent import solve_fcm
-from kfrc.clusterers._partial import PARTIAL, PartialRows
-from kfrc.clusterers._rows import fitted_rows
+from kfrc.clusterers._relations import PARTIAL
 from kfrc.clusterers._sources import note_source
 from kfrc.columns.variation import Scales, refuse_constant
 from kfrc.fuzzifiers import Fuzzifier
 from kfrc.kernels.linear import Linear
-from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
+from kfrc.relational import RelationalSolution, Start, resolve_start
 from kfrc.sources import Source
 from kfrc.typing import FloatArray, Progress
 
@@ -121,33 +120,23 @@ def fit_points(
         np.ones(n_columns),
     )
     reader = Reader(source, coding, engine.partition(source)).kept(engine.memory)
-    rows: RowMap
-    if any(column.n_blank for column in columns):
-        partial = PartialRows.of(fitted_rows(X, sample.weights, merge=False))
-        solved = solve_relational(partial.dissimilarity(), n_clusters, fuzzifier, **options)
-        ranges = np.array([[column.low, column.high] for column in columns])
-        rows = ColumnMap.of(Linear(), numbers_only(n_columns), np.ones(n_columns), ranges, {}, incomplete=True)
-        weights = fuzzifier.value(solved.memberships)
-        centers = rows.centers_of(np.ascontiguousarray(X.T), weights, sample.weights)
-        totals = survey.total - np.array([column.n_blank for column in columns])[rows.positions]
-    else:
-        solution = solve_fcm(X, n_clusters, fuzzifier, row_weights=sample.weights, **options)
-        rows = PointMap(Linear(), np.ones(n_columns), None, solution.origin)
-        centers = BlockCenters(solution.locations.T, np.ones((1, n_clusters)), np.ones(n_clusters, dtype=bool))
-        totals = np.array([survey.total])
+    incomplete = any(column.n_blank for column in columns)
+    solution = solve_fcm(X, n_clusters, fuzzifier, row_weights=sample.weights, **options)
+    rows = PointMap(Linear(), np.ones(n_columns), None, solution.origin, incomplete)
+    totals = np.array([survey.total - column.n_blank for column in columns[: None if incomplete else 1]])
     spread = float(np.nansum(np.nanvar(X, axis=0)))
     found = solve_blocks(
         engine,
         reader,
         rows,
-        begin(rows, centers, fuzzifier, max_iter),
+        begin(rows, rows.at(solution.locations), fuzzifier, max_iter),
         part_totals=totals,
         mean_square=spread,
         max_iter=max_iter,
         tol=tol,
     )
     progress("passes")
-    return _placed(found, columns)
+    return PointFit(found, solution.origin, rows.table(found.centers), _scales_of(columns))
 
 
 def fit_points_of_source(estimator: Any, source: Source, fuzzifier: Fuzzifier, engine: Engine) -> PointFit:
@@ -188,19 +177,8 @@ def _surveyed(estimator: Any, source: Source, engine: Engine) -> tuple[Survey, l
     return survey, columns
 
 
-def _placed(found: BlockSolution, columns: list[Histogram]) -> PointFit:
-    """The centers as points."""
-    rows, centers = found.rows, found.centers
+def _scales_of(columns: list[Histogram]) -> Scales:
+    """How far the columns spread."""
     spreads = [(column.moments()[1], column.high - column.low) if column.varies else (0.0, 0.0) for column in columns]
     with np.errstate(divide="ignore"):
-        scales = Scales(*np.log(spreads).T)
-    if isinstance(rows, PointMap):
-        return PointFit(found, rows.origin, centers.means.T, scales)
-    assert isinstance(rows, ColumnMap)
-    origin = np.array([column.moments()[0] for column in columns])
-    points = np.empty((centers.n_clusters, len(columns)))
-    for group in rows.groups:
-        # The mean of T₁ is the center in units of the range.
-        first = group.of(centers.means)[:, 1]
-        points[:, group.positions] = (group.middle[:, None] + group.half[:, None] * first).T
-    return PointFit(found, origin, points - origin, scales)
+        return Scales(*np.log(spreads).T)

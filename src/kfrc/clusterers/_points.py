@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-import numpy as np
-
-from kfrc._numerics import squared_distances
-from kfrc.clusterers._partial import PartialRows, partial_distances
+from kfrc._distances import squared_distances
 from kfrc.clusterers._relations import Relation, RelationCenters
 from kfrc.clusterers._row_spaces import PointSpace, RowSpace
 from kfrc.clusterers._rows import MergedRows
 from kfrc.columns.variation import Scales, find_varying_columns
 from kfrc.dissimilarity import Dissimilarity
+from kfrc.gram import FactoredGram
 from kfrc.relational import RelationalSolution
 from kfrc.typing import FloatArray
 
@@ -24,11 +22,11 @@ class Points(Relation):
 
     Attributes
     ----------
-    partial : PartialRows or None
-        The rows of the fit if entries are missing.
+    gram : FactoredGram or None
+        The rows of the fit.
     """
 
-    partial: PartialRows | None = None
+    gram: FactoredGram | None = None
 
     def read(self, estimator: Any, X: Any) -> tuple[Self, FloatArray]:
         return self, estimator._table(X)
@@ -37,32 +35,26 @@ class Points(Relation):
         return estimator._rows(X)
 
     def learned(self, rows: MergedRows, names: Any = None) -> Self:
-        if np.isnan(rows.values).any():
-            return replace(super().learned(rows), partial=PartialRows.of(rows, names))
         find_varying_columns(rows.values, names)
-        return super().learned(rows)
+        return replace(super().learned(rows), gram=FactoredGram(rows.values, weights=rows.weights))
 
     def scales(self, rows: MergedRows) -> Scales:
         return rows.scales()
 
     def dissimilarity(self) -> Dissimilarity:
-        assert self.rows is not None
-        if self.partial is not None:
-            return self.partial.dissimilarity()
-        return Dissimilarity.from_features(self.rows, self.weights)
+        assert self.gram is not None
+        return Dissimilarity(self.gram)
 
     def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
         return PointSpace(self.read_new(estimator, X), weights)
 
     def placing(self) -> Self:
-        return replace(self, rows=None, partial=None)
+        return replace(self, rows=None, gram=None)
 
     def centers(self, solution: RelationalSolution) -> PointCenters:
-        assert self.rows is not None
-        if self.partial is not None:
-            return PointCenters(self.partial.origin, self.partial.locations(solution))
-        origin = self.rows.mean(axis=0)
-        return PointCenters(origin, solution.prototypes.T @ (self.rows - origin))
+        # Numbers of the fit itself: where a row and a center nearly coincide, others would round elsewhere.
+        assert self.gram is not None
+        return PointCenters(self.gram.origin, self.gram.locations(solution.prototypes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,10 +77,4 @@ class PointCenters(RelationCenters):
         return self.origin + self.locations
 
     def squared_distances(self, new: FloatArray) -> FloatArray:
-        incomplete = np.isnan(new - self.origin).any(axis=1)
-        if incomplete.all():
-            return partial_distances(new, self.origin, self.locations)
-        distances = np.empty((len(new), len(self.locations)))
-        distances[~incomplete] = squared_distances(new[~incomplete] - self.origin, self.locations)
-        distances[incomplete] = partial_distances(new[incomplete], self.origin, self.locations)
-        return distances
+        return squared_distances(new - self.origin, self.locations)

@@ -28,6 +28,9 @@ from kfrc.typing import FloatArray, IntArray
 GOWER = "gower"
 PRECOMPUTED = "precomputed"
 
+PARTIAL = "partial"
+"""The value of ``missing`` that compares rows by what is known of both."""
+
 _SHOWN = 10  # rows in a message
 
 _SUMS_OF_DIFFERENCES = (
@@ -316,7 +319,7 @@ class Gower(MatrixRelation):
     def learned(self, rows: MergedRows, names: Any = None) -> Self:
         assert self.schema is not None
         columns = self.schema.columns
-        find_varying_columns(with_some_value(rows.values), [column.title for column in columns])
+        find_varying_columns(rows.values, [column.title for column in columns])
         return replace(super().learned(rows), scale=GowerScale.of(columns, rows.values))
 
     def space(self, estimator: Any, X: Any, weights: FloatArray | None) -> RowSpace:
@@ -349,13 +352,6 @@ def _typed(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def with_some_value(rows: FloatArray) -> FloatArray:
-    """Rows with a known value of the same column in place of every blank, zero if there is none: spreads stay."""
-    known = ~np.isnan(rows)
-    values = np.where(known.any(axis=0), rows[known.argmax(axis=0), np.arange(rows.shape[1])], 0.0)
-    return np.where(known, rows, values)
-
-
 def resolve_relation(
     metric: Any,
     params: Mapping[str, Any] | None,
@@ -377,6 +373,12 @@ def resolve_relation(
     if isinstance(metric, str) and metric == PRECOMPUTED:
         return GivenMatrix()
     return Metric(metric=metric, params=params, remedy=remedy)
+
+
+def check_missing(missing: Any) -> None:
+    """The parameter ``missing`` of an estimator: blanks are compared by what is known, or refused."""
+    if missing not in (PARTIAL, "error"):
+        raise ValueError(f'missing must be "partial" or "error", got {missing!r}')
 
 
 def blank_rows(rows: FloatArray) -> IntArray:

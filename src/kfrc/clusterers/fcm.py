@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
-
 from kfrc._callbacks import with_callbacks
 from kfrc._numerics import as_generator
-from kfrc._validation import check_positive_int, check_squares
+from kfrc._validation import check_positive_int
 from kfrc.blocks import SAMPLE_ROWS, StoredMemberships, engine_for
-from kfrc.clusterers._fcm_descent import distances_to_centers, solve_fcm
+from kfrc.clusterers._fcm_descent import FCMSolution, solve_fcm
 from kfrc.clusterers._input_space import leading_eigenvalue_of
-from kfrc.clusterers._partial import PARTIAL, PartialRows, check_missing, partial_distances
 from kfrc.clusterers._point_sources import PointFit, begins_anywhere, fit_points, fit_points_of_source
-from kfrc.clusterers._relations import blank_rows, leave_out_blank_rows, warn_of_blank_rows
+from kfrc.clusterers._points import PointCenters
+from kfrc.clusterers._relations import PARTIAL, blank_rows, check_missing, leave_out_blank_rows, warn_of_blank_rows
 from kfrc.clusterers._rows import MergedRows, fitted_rows
 from kfrc.clusterers._sources import refuse_weights, table_of_source
 from kfrc.clusterers.base import FuzzyClusterer
-from kfrc.columns.variation import find_varying_columns
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
-from kfrc.relational import RelationalSolution, Start, resolve_start, solve_relational
+from kfrc.relational import RelationalSolution, Start, resolve_start
 from kfrc.sources import ArraySource, as_source
-from kfrc.spectrum import spectrum_of
 from kfrc.typing import ArrayLike, FloatArray, RandomStateLike
 
 
@@ -170,11 +166,10 @@ class FCM(FuzzyClusterer):
                 "random_state": as_generator(self.random_state),
                 "progress": progress,
             }
-            solution, self._origin, self._locations, eigenvalue = _solve(
-                rows, getattr(self, "feature_names_in_", None), n_clusters, fuzzifier, options
-            )
-            self.cluster_centers_ = self._origin + self._locations
-            self._finish(solution, fuzzifier, rows, data, eigenvalue)
+            self._check_columns(rows.values)
+            solution = solve_fcm(rows.values, n_clusters, fuzzifier, row_weights=rows.weights, **options)
+            self._place(solution)
+            self._finish(solution, fuzzifier, rows, data, lambda: leading_eigenvalue_of(rows))
             if source is not None:
                 self._store_lazy(StoredMemberships(source, self.memberships_))
         return self
@@ -192,10 +187,10 @@ class FCM(FuzzyClusterer):
         self._warn_about(solution, fuzzifier, eigenvalue, rows.scales(), stacklevel=5)
         self._end_progress()
 
-    def _place(self, fit: PointFit) -> None:
+    def _place(self, fit: FCMSolution | PointFit) -> None:
         """Set the centers."""
         self._origin, self._locations = fit.origin, fit.locations
-        self.cluster_centers_ = self._origin + self._locations
+        self.cluster_centers_ = PointCenters(fit.origin, fit.locations).points
 
     def _center_distances(self, X: Any) -> FloatArray:
         new = self._rows(X)
@@ -203,31 +198,8 @@ class FCM(FuzzyClusterer):
         return self._distances(new)
 
     def _distances(self, X: FloatArray) -> FloatArray:
-        incomplete = np.isnan(X - self._origin).any(axis=1)
-        if not incomplete.any():
-            return distances_to_centers(X, self._origin, self._locations)
-        distances = np.empty((len(X), len(self._locations)))
-        distances[incomplete] = partial_distances(X[incomplete], self._origin, self._locations)
-        if not incomplete.all():
-            distances[~incomplete] = distances_to_centers(X[~incomplete], self._origin, self._locations)
-        return distances
+        return PointCenters(self._origin, self._locations).squared_distances(X)
 
     @property
     def _allows_nan(self) -> bool:
         return self.missing == PARTIAL
-
-
-def _solve(
-    rows: MergedRows, names: Any, n_clusters: int, fuzzifier: Fuzzifier, options: dict[str, Any]
-) -> tuple[RelationalSolution, FloatArray, FloatArray, Callable[[], float]]:
-    """A solution, the origin, its centers relative to that, and λ₁, computed when asked for."""
-    if np.isnan(rows.values).any():
-        partial = PartialRows.of(rows, names)
-        dissimilarity = partial.dissimilarity()
-        found = solve_relational(dissimilarity, n_clusters, fuzzifier, **options)
-        leading = lambda: float(spectrum_of(dissimilarity.gram, 1).eigenvalues[0])  # noqa: E731
-        return found, partial.origin, partial.locations(found), leading
-    find_varying_columns(rows.values, names)
-    check_squares(rows.values)
-    solution = solve_fcm(rows.values, n_clusters, fuzzifier, row_weights=rows.weights, **options)
-    return solution, solution.origin, solution.locations, lambda: leading_eigenvalue_of(rows)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kfrc.clusterers._partial import PARTIAL, check_missing
 from kfrc.clusterers._relational import SQEUCLIDEAN, RelationalClusterer
-from kfrc.clusterers._relations import GOWER, Relation
+from kfrc.clusterers._relations import GOWER, PARTIAL, Relation, check_missing
 from kfrc.fuzzifiers import Fuzzifier, resolve_fuzzifier
 from kfrc.relational import Start
 from kfrc.typing import ArrayLike, RandomStateLike

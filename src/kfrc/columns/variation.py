@@ -25,11 +25,11 @@ UNEQUAL_SCALES = 100.0
 
 
 def find_varying_columns(X: FloatArray, names: Sequence[str] | None = None) -> IntArray:
-    """Indices of the columns that vary; the constant ones are named in a warning, all constant is an error."""
+    """Indices of the columns that vary where they are known; others are named in a warning, and all of them refused."""
     # Halves, because the difference of the largest numbers is none.
-    spread = 0.5 * X.max(axis=0) - 0.5 * X.min(axis=0)
+    spread = 0.5 * np.fmax.reduce(X, axis=0) - 0.5 * np.fmin.reduce(X, axis=0)
     # A column whose spread is rounding of its own size (0.1 summed in two orders) carries nothing either.
-    constant = spread <= 0.5e-14 * np.abs(X).max(axis=0)
+    constant = ~(spread > 0.5e-14 * np.fmax.reduce(np.abs(X), axis=0))
     refuse_constant(~constant, names, len(X))
     return np.flatnonzero(~constant)
 

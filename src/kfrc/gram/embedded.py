@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kfrc._numerics import squared_distances
+from kfrc._distances import squared_distances
 from kfrc.exceptions import KFRCError
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers
@@ -59,8 +59,7 @@ class EmbeddedGram(FactoredGram):
         raise KFRCError("a kernel that depends on all rows has no derivative in its bandwidths")
 
     def centers(self, prototypes: FloatArray) -> Centers:  # noqa: D102
-        locations = np.ascontiguousarray(self.project(prototypes).T)
-        return EmbeddedCenters(self.embedding, self.bandwidths, self._mean, locations)
+        return EmbeddedCenters(self.embedding, self.bandwidths, self.origin, self.locations(prototypes))
 
 
 class LandmarkEmbeddedGram(EmbeddedGram):

@@ -9,10 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from kfrc._numerics import row_blocks, squared_distances
+from kfrc._distances import distances_of_lifted, lift, squared_distances
+from kfrc._numerics import known_means, row_blocks
 from kfrc._validation import check_squares
 from kfrc.gram.base import Gram, GramFamily
-from kfrc.gram.centers import Centers, ColumnCenters
+from kfrc.gram.centers import Centers
 from kfrc.kernels import Kernel, Profile, SymmetricLowRank
 from kfrc.kernels.linear import Linear
 from kfrc.typing import FloatArray
@@ -82,7 +83,8 @@ class FactoredGram(FeatureGram):
     Parameters
     ----------
     features : ndarray of shape (n_samples, r)
-        Φ. They are centered here once, which changes no centered quantity.
+        Φ. They are centered here once, which changes no centered quantity. One that is NaN does not count for its
+        sample: distances, and centers, are sums and means over what is known, as those of :class:`ColumnGram` are.
     family : FactoredGrams, optional
     bandwidths : ndarray of shape (n_features,), optional
     weights : ndarray of shape (n_samples,), optional
@@ -99,8 +101,11 @@ class FactoredGram(FeatureGram):
         check_squares(features, "X" if family is None else "X / bandwidths")
         self.n_samples = len(features)
         self.weights = weights
-        self._mean = self.mean(features)
-        self._features = features - self._mean
+        incomplete = bool(np.isnan(features).any())
+        self.origin = known_means(features, weights) if incomplete else self.mean(features)
+        self._Z = lift(features - self.origin, incomplete=incomplete)
+        self._features = self._Z[: len(self.origin)].T
+        self._known = self._Z[len(self.origin) + 1 :].T if incomplete else None
         self._family = family
         self._bandwidths = bandwidths
 
@@ -112,13 +117,42 @@ class FactoredGram(FeatureGram):
         for rows in row_blocks(self.n_samples, self.rank, _BLOCK_ELEMENTS):
             yield rows, self._features[rows]
 
+    @cached_property
+    def feature_totals(self) -> FloatArray | None:  # noqa: D102
+        if self._known is None:
+            return None
+        totals: FloatArray = self._known.sum(axis=0) if self.weights is None else self.weights @ self._known
+        return np.where(totals > 0, totals, 1.0)
+
+    def locations(self, prototypes: FloatArray) -> FloatArray:
+        """Centers relative to ``origin``, of shape (k, r): means over the samples in which a feature is known.
+
+        Zero, which is the mean of all samples, where no sample of a center knows a feature.
+        """
+        # One by one: the same to the last digit in any order of the centers. A row may be as near to one as that digit.
+        weights = np.ascontiguousarray(prototypes.T)
+        sums = np.array([of_center @ self._features for of_center in weights])
+        if self._known is None:
+            return sums
+        masses = weights @ self._known
+        return np.where(masses > 0, sums / np.where(masses > 0, masses, 1.0), 0.0)
+
     def center_distances(self, prototypes: FloatArray) -> tuple[FloatArray, FloatArray]:  # noqa: D102
         # Features of the user can have values of 10⁸ in one row: inner products alone would drown all others.
-        locations = np.ascontiguousarray(self.project(prototypes).T)
+        locations = self.locations(prototypes)
         distances = np.empty((self.n_samples, len(locations)))
-        for rows, features in self.blocks():
-            distances[rows] = squared_distances(features, locations)
+        for rows in row_blocks(self.n_samples, len(self._Z) + 2 * len(locations)):
+            distances[rows] = distances_of_lifted(self._Z[:, rows], locations).T
         return distances, np.einsum("ir,ir->i", locations, locations)
+
+    def columns(self, indices: Sequence[int]) -> FloatArray:
+        """E[:, indices] such that E_jj + E_kk − 2 E_jk is the squared distance of sample j to a center at sample k."""
+        columns = super().columns(indices)
+        if self._known is None:
+            return columns
+        # Σ_d o_jd φ_kd² in place of ‖φ_k‖².
+        chosen = np.asarray(indices)
+        return columns + 0.5 * (self.centered_diagonal[chosen] - self._known @ np.square(self._features[chosen]).T)
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
         family, bandwidths = self._origin()
@@ -126,8 +160,7 @@ class FactoredGram(FeatureGram):
 
     def centers(self, prototypes: FloatArray) -> Centers:  # noqa: D102
         family, bandwidths = self._origin()
-        locations = np.ascontiguousarray(self.project(prototypes).T)
-        return FeatureCenters(family.kernel, bandwidths, self._mean, locations)
+        return FeatureCenters(family.kernel, bandwidths, self.origin, self.locations(prototypes))
 
     def _origin(self) -> tuple[FactoredGrams, FloatArray]:
         if self._family is None or self._bandwidths is None:
@@ -196,14 +229,8 @@ class FeatureCenters(Centers):
         return squared_distances(features - self.origin, self.locations)
 
     def for_blanks(self) -> Centers:  # noqa: D102
-        if not isinstance(self.kernel, Profile):
-            return super().for_blanks()
-        # A column of a linear kernel is its own feature: each center is one place in it.
-        places = (self.origin + self.locations) * self.bandwidths
-        weights = [np.eye(len(places))] * places.shape[1]
-        return ColumnCenters.of_numbers(
-            self.kernel, np.arange(places.shape[1]), self.bandwidths, list(places.T), weights
-        )
+        # A column of a kernel that is a sum over columns is a feature of its own.
+        return self if isinstance(self.kernel, Profile) else super().for_blanks()
 
 
 def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:

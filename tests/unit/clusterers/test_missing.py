@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from kfrc import FANNY, FCM, FCMMK, FRC, MSFCM, NERFCM, RFCM, VFCM, ConstantFeatureWarning
 from kfrc.clusterers import _rows
-from kfrc.clusterers._partial import PartialRows, partial_distances
-from kfrc.clusterers._rows import fitted_rows
+from kfrc.clusterers._points import PointCenters
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.exceptions import MissingRowWarning, UniformCollapseWarning
 from kfrc.fuzzifiers import Fuzzifier, Power
@@ -84,11 +83,9 @@ def test_complete_rows_are_fitted_as_before(estimator, wine):
     strict = sklearn.clone(estimator).set_params(missing="error").fit(wine)
     assert_array_equal(partial.memberships_, strict.memberships_)
     # The path of incomplete rows leads to the same place.
-    rows = PartialRows.of(fitted_rows(wine))
-    complete = Dissimilarity.from_features(wine)
-    assert_allclose(
-        spectrum_of(rows.dissimilarity().gram, 3).eigenvalues, spectrum_of(complete.gram, 3).eigenvalues, rtol=1e-10
-    )
+    wider = np.hstack([wine, np.full((len(wine), 1), np.nan)])
+    eigenvalues = [spectrum_of(Dissimilarity.from_features(X).gram, 3).eigenvalues for X in (wider, wine)]
+    assert_allclose(*eigenvalues, rtol=1e-10)
 
 
 @both
@@ -124,7 +121,7 @@ def test_weights_count_incomplete_rows_too(estimator, wine, monkeypatch):
 @pytest.mark.parametrize("share", [0.3, 0.5])
 def test_predicted_m_separates_collapse_from_structure(estimator, wine, share):
     X = without(wine, share)
-    gram = PartialRows.of(fitted_rows(X)).dissimilarity().gram
+    gram = Dissimilarity.from_features(X).gram
     critical = Power().critical_m(3, float(spectrum_of(gram, 1).eigenvalues[0]))
     options = {"init": "near_uniform", "n_init": 1, "tol": 1e-10, "max_iter": 100_000}
     below = sklearn.clone(estimator).set_params(m=0.98 * critical, **options).fit(X)
@@ -211,7 +208,8 @@ def test_neither_origin_nor_units_matter(estimator, blobs, shift, scale):
 
 def test_distances_at_a_center_are_zero():
     X = np.array([[1e8 + 0.1, np.nan], [np.nan, np.nan]])
-    distances = partial_distances(X, np.array([1e8, 0.0]), np.array([[0.1, 3.0], [2.1, 3.0]]))
+    centers = PointCenters(np.array([1e8, 0.0]), np.array([[0.1, 3.0], [2.1, 3.0]]))
+    distances = centers.squared_distances(X)
     assert distances[0, 0] < 1e-15
     assert distances[0, 1] == pytest.approx(4.0)
     assert_array_equal(distances[1], [0.0, 0.0])

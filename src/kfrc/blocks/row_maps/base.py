@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kfrc.gram import Centers
-from kfrc.typing import BoolArray, FloatArray
+from kfrc.typing import BoolArray, FloatArray, IntArray
 
 _SUB_BLOCK_ELEMENTS = 1 << 22
 """Values of the basis that are worked on at a time (32 MiB): fewer would stay in a faster cache, but threads wait for
@@ -57,11 +57,28 @@ class RowMap(ABC):
 
     has_single: bool = False
     """Whether passes of single precision are worth while."""
+    incomplete: bool
+    """Whether there are blanks."""
 
     @property
     @abstractmethod
     def n_functions(self) -> int:
         """Functions of the basis."""
+
+    @property
+    @abstractmethod
+    def positions(self) -> IntArray:
+        """Columns of the blocks that count, in the order of the functions."""
+
+    @property
+    @abstractmethod
+    def widths(self) -> IntArray:
+        """Functions of every part: of every column, or of all columns that are known together."""
+
+    @property
+    @abstractmethod
+    def ranks(self) -> IntArray:
+        """Coordinates of every part, in the same order."""
 
     @property
     def sub_block_rows(self) -> int:
@@ -97,6 +114,10 @@ class RowMap(ABC):
     @abstractmethod
     def features(self, basis: Any) -> FloatArray:
         """Rows in the same coordinates, zero where a column is blank, of shape (rank, n_rows)."""
+
+    @abstractmethod
+    def known(self, basis: Any) -> FloatArray:
+        """One where something is known of a part, zero elsewhere, of shape (n_parts, n_rows)."""
 
     @abstractmethod
     def column_squares(self, coordinates: FloatArray) -> FloatArray:

@@ -283,14 +283,12 @@ class ColumnMap(RowMap):
         return BlockCenters(means, sizes, masses > 0)
 
     @cached_property
-    def widths(self) -> IntArray:
-        """Functions of every column, in the order of the functions."""
+    def widths(self) -> IntArray:  # noqa: D102
         widths = [group.degree for group in self.groups for _ in group.positions]
         return np.array(widths + [level.n_levels for level in self.levels], dtype=np.int64)
 
     @cached_property
-    def positions(self) -> IntArray:
-        """Columns of the blocks, in the order of the functions."""
+    def positions(self) -> IntArray:  # noqa: D102
         numbers = [group.positions for group in self.groups]
         return np.concatenate([*numbers, np.array([level.position for level in self.levels], dtype=np.int64)])
 
@@ -346,14 +344,12 @@ class ColumnMap(RowMap):
         return np.vstack(parts)
 
     @cached_property
-    def ranks(self) -> IntArray:
-        """Coordinates of every column, in the order of the functions."""
+    def ranks(self) -> IntArray:  # noqa: D102
         numbers, levels = self._roots
         ranks = [root.shape[1] for group, root in zip(self.groups, numbers, strict=True) for _ in group.positions]
         return np.array(ranks + [len(root) for root in levels], dtype=np.int64)
 
-    def known(self, basis: _Basis) -> FloatArray:
-        """One where something is known of a column, zero elsewhere, of shape (n_parts, n_rows)."""
+    def known(self, basis: _Basis) -> FloatArray:  # noqa: D102
         parts = [group.of(basis.polynomials)[:, 0] for group in self.groups]
         codes = [(codes < level.n_levels)[None] for codes, level in zip(basis.codes, self.levels, strict=True)]
         return np.vstack([*parts, *codes]).astype(np.float64)
