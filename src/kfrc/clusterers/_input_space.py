@@ -94,6 +94,10 @@ class InputCenters:
         return np.einsum("id,id->i", self.positions, self.positions)
 
 
+_SPANNING_ROWS = 1000
+"""Rows whose dimensions are counted: more have as many, but in tables of more columns, where any unit will do."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """When a run ends: after ``max_iter`` iterations, or when the centers move by at most ``tol`` times ``scale``."""
@@ -104,13 +108,18 @@ class Limits:
 
     @classmethod
     def of(cls, rows: MergedRows, max_iter: Any, tol: Any) -> Limits:
-        """Limits in the units of the rows: ``tol`` counts root mean variances of their columns."""
-        X, s = rows.values, rows.weights
+        """Limits in the units of the rows: ``tol`` counts roots of their variance per dimension that they span.
+
+        That is one for standardized columns. A column that does not vary adds neither variance nor a dimension, and
+        columns that are there twice double the variance as they double the squared steps of the centers.
+        """
+        X, s = rows.values - rows.values[0], rows.weights  # a column that does not vary is exactly zero
         if s is None:
-            scale = math.sqrt(float(X.var(axis=0, ddof=1).mean()))
+            variance = float(X.var(axis=0, ddof=1).sum())
         else:
-            squares = np.square(X - s @ X / s.sum())
-            scale = math.sqrt(float((s @ squares).mean() / (s.sum() - 1.0)))
+            variance = float((s @ np.square(X - s @ X / s.sum())).sum() / (s.sum() - 1.0))
+        dimensions = max(int(np.linalg.matrix_rank(X[:: math.ceil(len(X) / _SPANNING_ROWS)])), 1)
+        scale = math.sqrt(variance / dimensions)
         return cls(check_positive_int(max_iter, "max_iter"), check_number(tol, "tol", minimum=0.0), scale)
 
     def centers_rest(self, centers: InputCenters, before: InputCenters) -> bool:

@@ -52,8 +52,9 @@ class MSFCM(FuzzyClusterer):
         Runs; the lowest objective wins. After a deterministic start the others begin with ``"kmeans++"``.
     max_iter : int, default=1000
     tol : float, default=1e-6
-        A run has converged when the centers move by less than this (Frobenius norm), in units of the root mean
-        variance of the columns, which is 1 for standardized data.
+        A run has converged when the centers move by less than this (Frobenius norm), in units of the root of the total
+        variance per dimension that the rows span, which is 1 for standardized data. A constant column changes nothing,
+        nor do all columns twice.
     random_state : int, RandomState, Generator or None
     verbose : int, default=0
         Print one line per run.
