@@ -14,6 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,54 @@ def read_document(content: bytes) -> dict[str, Any]:
             raise ModelError("is not a model of this program: it describes no objects") from None
         except (*_DAMAGED, RecursionError) as error:
             raise _damaged(error) from None
+
+
+def without_chance(content: bytes) -> bytes:
+    """A model file without what differs between equal models: addresses in memory, times, and the order of sets.
+
+    Parameters
+    ----------
+    content : bytes
+        As skops writes it: objects and files of arrays are called by addresses.
+    """
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(target, "w") as renewed:
+        document = json.loads(archive.read(SCHEMA))
+        files: dict[str, str] = {}
+        _renumber(document, {}, files)
+        for name, member in {SCHEMA: SCHEMA, **files}.items():
+            found = archive.getinfo(name)
+            known = zipfile.ZipInfo(member)  # without the time
+            known.compress_type = found.compress_type
+            renewed.writestr(known, json.dumps(document, indent=2) if name == SCHEMA else archive.read(found))
+    return target.getvalue()
+
+
+def _renumber(node: Any, numbers: dict[Any, int], files: dict[str, str]) -> None:
+    """Number objects and files in the order in which they are described; equal texts and numbers are one object."""
+    if isinstance(node, list):
+        for item in node:
+            _renumber(item, numbers, files)
+        return
+    if not isinstance(node, dict):
+        return
+    if node.get("__loader__") == "SetNode":
+        node["content"].sort(key=_told_of)
+    for key, value in node.items():
+        if key == "__id__" and isinstance(value, int):  # a mapping may have such a key of its own
+            plain = node.get("__loader__") == "JsonNode"
+            node[key] = numbers.setdefault((node["__class__"], node["content"]) if plain else value, len(numbers) + 1)
+        elif key == "file" and isinstance(value, str):
+            node[key] = files.setdefault(value, f"{len(files)}{PurePosixPath(value).suffix}")
+        else:
+            _renumber(value, numbers, files)
+
+
+def _told_of(node: Any) -> str:
+    """What a description says beside addresses."""
+    if isinstance(node, dict):
+        return str([(key, _told_of(value)) for key, value in node.items() if key not in ("__id__", "file")])
+    return str([_told_of(item) for item in node]) if isinstance(node, list) else repr(node)
 
 
 def check_parts(content: bytes, document: dict[str, Any], allowed: Callable[[str], bool]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kfrc.clusterers import FuzzyClusterer
-from kfrc_app.models.archive import check_parts, read_document
+from kfrc_app.models.archive import check_parts, read_document, without_chance
 from kfrc_app.models.errors import ModelError
 from kfrc_app.models.record import check_record, with_record
 from kfrc_app.models.state import check_state
@@ -87,10 +87,10 @@ _HARMLESS = frozenset(
 
 
 def dump_object(content: object) -> bytes:
-    """Data of this program, as ``load_object`` reads them."""
+    """Data of this program, as ``load_object`` reads them: equal data give equal bytes, in every process."""
     import skops.io
 
-    return skops.io.dumps(content)
+    return without_chance(skops.io.dumps(content))
 
 
 def load_object(content: bytes) -> Any:

@@ -35,7 +35,7 @@ def with_record(content: bytes) -> bytes:
     """A model file with the versions of now in it."""
     target = io.BytesIO(content)
     with zipfile.ZipFile(target, "a") as archive:
-        archive.writestr(RECORD, json.dumps(versions(), indent=1))
+        archive.writestr(zipfile.ZipInfo(RECORD), json.dumps(versions(), indent=1))
     return target.getvalue()
 
 
