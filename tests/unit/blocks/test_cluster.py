@@ -177,13 +177,24 @@ def test_fuzzy_c_means_gives_the_same_bits_too(cluster, folder):
 def test_a_damaged_file_is_named_by_the_cluster_too(cluster, folder, tmp_path):
     path = tmp_path / "rows.parquet"
     pq.write_table(pq.read_table(folder), path, compression="none", use_dictionary=False, row_group_size=100_000)
-    source = ParquetSource(path)
     content = bytearray(path.read_bytes())
     middle = len(content) // 2
     content[middle - 400_000 : middle + 400_000] = b"\xff" * 800_000
     path.write_bytes(content)
+    source = ParquetSource(path)
     with cluster.client(1) as client, pytest.raises(SourceError, match=r"rows\.parquet.*damaged"):
         KFRC(**SETTINGS).fit(source, client=client, memory=SMALL)
+
+
+def test_a_file_that_is_replaced_is_refused_by_the_cluster_too(cluster, frame, tmp_path):
+    path, other = tmp_path / "rows.parquet", tmp_path / "other.parquet"
+    for place, rows in ((path, frame), (other, frame[::-1])):
+        table = pa.Table.from_pandas(rows, preserve_index=False)
+        pq.write_table(table, place, compression="none", use_dictionary=False, row_group_size=40_000)
+    assert path.stat().st_size == other.stat().st_size
+    replaced = AfterPass(1, lambda: other.replace(path), delay=0)
+    with cluster.client(1) as client, pytest.raises(SourceError, match=r"rows\.parquet has changed since"):
+        KFRC(**SETTINGS).fit(SlowRows(path), client=client, memory=SMALL, checkpoint=replaced)
 
 
 def test_rows_that_kill_every_worker_end_the_fit_with_one_line(cluster, folder):
