@@ -133,7 +133,7 @@ class LazyMemberships(LazyArray):
     """Memberships of all rows of a source, of shape (n_rows, n_clusters), none of which is kept.
 
     ``head(n)`` are those of the first rows, ``blocks()`` all of them in order, ``write_parquet(folder)`` writes them to
-    files; in everything else they are like an array (:class:`LazyArray`).
+    files; in everything else they are like an array.
     """
 
     n_clusters: int
