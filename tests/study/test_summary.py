@@ -72,8 +72,8 @@ def test_a_short_table_has_one_row_per_method_and_ratio_and_shows_the_published_
     long = table[table["metric"] == "ari"].set_index("method")
     for row in short.itertuples(index=False):
         mean, error, published = long.loc[row.method, ["mean", "standard_error", "published"]]
-        shown = f"{mean:.3f} ± {error:.3f}"
-        assert row[2] == (shown if np.isnan(published) else f"{shown} ({published:.3f})")
+        shown = f"{mean:.3f} ± {error:.3f}" + ("" if np.isnan(published) else f" ({published:.3f})")
+        assert row[2] == (f"**{shown}**" if abs(mean - published) > 0.02 else shown)
 
 
 def test_means_over_cells_count_what_differs_from_the_published_values():
@@ -151,6 +151,16 @@ def test_the_verbs_take_a_summary(records, tmp_path):
     assert CliRunner().invoke(verbs.app, ["figures", str(tmp_path / "small")]).exit_code == 0
     assert (tmp_path / "small" / "figures" / "figure_2.png").exists()
     assert json.loads((tmp_path / "small" / "about.json").read_text())["version"] == "x"
+
+
+def test_a_summary_without_choices_has_tables_and_no_figure(records, tmp_path):
+    Summary({"version": "x"}, Summary.of(records, {}).scores, choices=None, effective_features=None).write(tmp_path)
+    about = json.loads((tmp_path / "about.json").read_text())
+    (tmp_path / "about.json").write_text(json.dumps({"version": about["version"]}))
+    assert CliRunner().invoke(verbs.app, ["tables", str(tmp_path)]).exit_code == 0
+    refused = CliRunner().invoke(verbs.app, ["figures", str(tmp_path)])
+    assert refused.exit_code == 1
+    assert "no counts of best settings" in refused.stderr
 
 
 @pytest.mark.parametrize("text", ["x", "3-1", "-2", "1-2-3"])

@@ -9,6 +9,7 @@ import pandas as pd
 
 from kfrc_app.facts.palette import GREEN, OKABE_ITO
 from kfrc_app.study.design import PAPER_ANISOTROPIES, PAPER_CRITERIA
+from kfrc_app.study.errors import StudyError
 from kfrc_app.study.summary import QUANTILE_NAMES, Summary
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def draw_summary(summary: Summary) -> Figure:
     """The same from a summary of the study."""
     from matplotlib.figure import Figure
 
+    if summary.choices is None or summary.effective_features is None:
+        raise StudyError("this summary has no counts of best settings: make it again with kfrc study summarize")
     figure = Figure(figsize=(11, 8), layout="constrained")
     halves: Any = figure.subfigures(2, 1)
     top, bottom = halves

@@ -58,16 +58,17 @@ class Summary:
     scores : DataFrame
         Per seed, method, signal-to-noise ratio and number of clusters: the number of data sets and the mean of every
         score, for methods with several configurations that of the one picked with the labels.
-    choices : DataFrame
-        How often each anisotropy and each criterion of KFRC was the best, per cell; ties are split.
-    effective_features : DataFrame
+    choices : DataFrame or None
+        How often each anisotropy and each criterion of KFRC was the best, per cell; ties are split. None in the folder
+        of a summary without Figure 2.
+    effective_features : DataFrame or None
         Quantiles of the effective number of features per cell, criterion and anisotropy.
     """
 
     about: dict[str, Any]
     scores: pd.DataFrame
-    choices: pd.DataFrame
-    effective_features: pd.DataFrame
+    choices: pd.DataFrame | None
+    effective_features: pd.DataFrame | None
 
     @property
     def mixture(self) -> list[Packages]:
@@ -95,25 +96,26 @@ class Summary:
         checksums = about.pop(_CHECKSUMS, {})
         if not isinstance(checksums, dict):
             raise _damaged(folder / _ABOUT)
-        tables = []
+        tables: dict[str, pd.DataFrame] = {}
         for name, (texts, numbers) in _COLUMNS.items():
             path = folder / f"{name}.csv"
+            if name != "scores" and not checksums and not path.exists():
+                continue
             try:
                 text = path.read_text(encoding="utf-8")  # with line ends of any system
                 if checksums and checksums.get(path.name) != digest(text):
                     raise _damaged(path)
                 table = restored_frame(pd.read_csv(io.StringIO(text), dtype=dict.fromkeys(texts, str)))
-                tables.append(
-                    table.astype({column: float for column in numbers if table[column].dtype.kind not in "if"})
-                )
+                other = {column: float for column in numbers if table[column].dtype.kind not in "if"}
+                tables[name] = table.astype(other)
             except (ValueError, KeyError):
                 raise _damaged(path) from None
-        return cls(about, *tables)
+        return cls(about, tables["scores"], tables.get("choices"), tables.get("effective_features"))
 
     def write(self, folder: Path) -> None:
         """As small text files, in the place of those that are there."""
         tables = {"scores": self.scores, "choices": self.choices, "effective_features": self.effective_features}
-        files = {f"{name}.csv": neutral_csv(t) for name, t in tables.items()}
+        files = {f"{name}.csv": neutral_csv(table) for name, table in tables.items() if table is not None}
         about = self.about | {_CHECKSUMS: {name: digest(text) for name, text in files.items()}}
         write_folder(folder, files | {_ABOUT: json.dumps(about, indent=1) + "\n"}, force=True)
 

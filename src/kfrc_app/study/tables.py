@@ -112,14 +112,17 @@ def _without_labels(
 def compact(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """One metric of the synthetic study: a row per method and SNR, a column per number of clusters.
 
-    A cell has the mean, ± its standard error, and the published value in brackets if there is one.
+    A cell has the mean, ± its standard error, and the published value in brackets if there is one; it is bold if they
+    differ by more than 0.02.
     """
     chosen = table[table["metric"] == metric]
     bracketed = chosen["published"] if "published" in chosen else pd.Series(np.nan, index=chosen.index)
-    cells = [
+    texts = [
         f"{mean:z.3f} ± {error:.3f}" + ("" if np.isnan(value) else f" ({value:z.3f})")
         for mean, error, value in zip(chosen["mean"], chosen["standard_error"], bracketed, strict=True)
     ]
+    notable = (chosen["mean"] - bracketed).abs() > NOTABLE
+    cells = [f"**{text}**" if bold else text for text, bold in zip(texts, notable, strict=True)]
     columns = "c = " + chosen["n_clusters"].astype(str)
     wide = chosen.assign(cell=cells, column=columns).pivot(index=["method", "snr"], columns="column", values="cell")
     return wide.rename_axis(columns=None).reset_index()
