@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import GridSearchCV
 
 import kfrc
 from kfrc import FCM, KFRC, _callbacks
@@ -117,3 +119,16 @@ def test_setting_callbacks_of_an_older_scikit_learn_leaves_the_model_alone(monke
     model = FCM(2)
     assert set_callbacks(model, object()) is model
     assert "_skl_callbacks" not in vars(model)
+
+
+@pytest.mark.parametrize("error_score", [-1.0, "raise"])
+def test_a_fit_that_fails_inside_a_search_fails_with_its_own_words(error_score):
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    search = GridSearchCV(FCM(random_state=0), {"n_clusters": [2, 99]}, error_score=error_score, cv=2)
+    if error_score == "raise":
+        with pytest.raises(ValueError, match="should be >= n_clusters=99"):
+            search.fit(X)
+    else:
+        with pytest.warns(FitFailedWarning, match="should be >= n_clusters=99"):
+            search.set_params(refit=False).fit(X)
+        assert search.cv_results_["mean_test_score"][1] == error_score

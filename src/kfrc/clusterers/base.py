@@ -187,6 +187,11 @@ class FuzzyClusterer(
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
 
+        It compares fits of one objective: the same kind of estimator, fuzzifier, m and number of clusters. Of other
+        fits it says nothing, as objectives fall with m and with the number of clusters, grouped data or not:
+        ``GridSearchCV`` would take the largest of both. There, use
+        ``scoring=kfrc.confidence.reproducibility_score``.
+
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
@@ -263,8 +268,9 @@ class FuzzyClusterer(
             with activity.contained(), threads_for(count_rows(X)):
                 yield
         except BaseException:
-            # What begins with "_skl" belongs to scikit-learn: callbacks, and what transform returns.
-            private = [name for name in vars(self) if name.startswith("_") and not name.startswith("_skl")]
+            # Some names belong to scikit-learn: callbacks, the search that called, and what transform returns.
+            theirs = ("_skl", "_parent_callback_ctx")
+            private = [name for name in vars(self) if name.startswith("_") and not name.startswith(theirs)]
             for name in private + [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)
             raise

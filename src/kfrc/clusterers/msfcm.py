@@ -191,6 +191,11 @@ class MSFCM(FuzzyClusterer):
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective of X with respect to the fitted centers: higher is better.
 
+        It compares fits of one objective: the same kind of estimator, fuzzifier, m and number of clusters. Of other
+        fits it says nothing, as objectives fall with m and with the number of clusters, grouped data or not:
+        ``GridSearchCV`` would take the largest of both. There, use
+        ``scoring=kfrc.confidence.reproducibility_score``.
+
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
