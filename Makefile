@@ -4,7 +4,8 @@ VENV := .venv
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN := $(VENV)/$(SCRIPTS)
 PIP := -m pip install --quiet --disable-pip-version-check
-ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# One thread in each process; and bytecode is kept, also where it usually is not, or every process compiles all sources.
+ENVIRONMENT := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
 PYTEST := -m pytest -n 2 --dist worksteal -q
 
 .PHONY: setup app demo test rest check long hostile soak quick lint types layers docs coverage lowest newest dist release-check audit bench study mutation clean
@@ -24,12 +25,12 @@ demo: setup
 
 # The tests that show that the program works, in less than five minutes. One word decides: a test marked `slow` is in `rest`.
 test: setup
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m 'not slow and not long and not release'
+	$(ENVIRONMENT) $(BIN)/python $(PYTEST) -m 'not slow and not long and not release'
 
 # Everything else that a change must pass. What needs one core each runs on two, before tests that read the built site.
 rest: setup
 	$(MAKE) --jobs 2 lint types layers docs
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m 'slow and not long and not release'
+	$(ENVIRONMENT) $(BIN)/python $(PYTEST) -m 'slow and not long and not release'
 
 check:
 	$(MAKE) test
@@ -37,20 +38,20 @@ check:
 
 # What takes half a minute each and shows again, with more processes or seeds, what quicker tests show.
 long: setup
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) -m long
+	$(ENVIRONMENT) $(BIN)/python $(PYTEST) -m long
 
 # Every hostile try, and the table of tries and failures; `make check` makes a small share of them.
 hostile: setup
-	$(ONE_THREAD) PYTHONPATH=tests $(BIN)/python -m hostile
+	$(ENVIRONMENT) PYTHONPATH=tests $(BIN)/python -m hostile
 
 # The page and fits by a Dask cluster for half an hour, while their processes are killed at random.
 soak: setup
-	$(ONE_THREAD) $(BIN)/python tests/hostile/soak/run.py
+	$(ENVIRONMENT) $(BIN)/python tests/hostile/soak/run.py
 
 # Under a minute: the contract, the laws with few examples, some reference numbers. Not a substitute for `make check`.
 QUICK := tests/contract/test_public_api.py tests/contract/test_registry.py tests/laws tests/golden/test_golden_spectrum.py
 quick: lint layers
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) --hypothesis-profile quick -m "not slow and not release and not long" $(QUICK)
+	$(ENVIRONMENT) $(BIN)/python $(PYTEST) --hypothesis-profile quick -m "not slow and not release and not long" $(QUICK)
 
 lint: setup
 	$(BIN)/ruff format --check .
@@ -63,10 +64,10 @@ layers: setup
 	$(BIN)/lint-imports
 
 docs: setup
-	$(ONE_THREAD) $(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs docs/_build/html
+	$(ENVIRONMENT) $(BIN)/python -m sphinx -b html -W --keep-going -q -j auto docs docs/_build/html
 
 coverage: setup
-	$(ONE_THREAD) $(BIN)/python $(PYTEST) --cov --cov-branch --cov-report term:skip-covered --cov-report html
+	$(ENVIRONMENT) $(BIN)/python $(PYTEST) --cov --cov-branch --cov-report term:skip-covered --cov-report html
 
 # The oldest versions that pyproject.toml allows, and the newest that exist, in environments of their own.
 # What old packages warn of is not ours: they are deprecated uses of packages newer than they are.
@@ -75,12 +76,12 @@ LENIENT := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
 lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/$(SCRIPTS)/python $(PIP) --constraint requirements/lowest.txt --editable '.[test]'
-	$(ONE_THREAD) .venv-lowest/$(SCRIPTS)/python $(PYTEST) $(LENIENT) $(LOWEST)
+	$(ENVIRONMENT) .venv-lowest/$(SCRIPTS)/python $(PYTEST) $(LENIENT) $(LOWEST)
 
 newest:
 	$(PYTHON) -m venv .venv-newest
 	.venv-newest/$(SCRIPTS)/python $(PIP) --pre --upgrade --editable '.[test,distributed]'
-	$(ONE_THREAD) .venv-newest/$(SCRIPTS)/python $(PYTEST)
+	$(ENVIRONMENT) .venv-newest/$(SCRIPTS)/python $(PYTEST)
 
 dist: setup
 	$(BIN)/python -m build
@@ -100,7 +101,7 @@ audit: setup
 		"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 
 bench: setup
-	$(ONE_THREAD) $(BIN)/python benchmarks/run.py
+	$(ENVIRONMENT) $(BIN)/python benchmarks/run.py
 
 study: setup
 	$(BIN)/kfrc study run synthetic --preset seed --out kfrc-study/synthetic --n-jobs 2
@@ -110,7 +111,7 @@ study: setup
 
 # How many small changes of the core its tests notice: about an hour on one core. Nothing here is changed, a copy is.
 mutation: setup
-	$(ONE_THREAD) $(BIN)/python tests/mutation/measure.py
+	$(ENVIRONMENT) $(BIN)/python tests/mutation/measure.py
 
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-newest .venv-audit htmlcov .coverage build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis kfrc-demo kfrc-study .bench docs/_build docs/gallery docs/tutorials/run docs/reference/api docs/sg_execution_times.rst
