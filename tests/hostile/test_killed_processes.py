@@ -221,3 +221,52 @@ def test_a_scheduler_that_is_gone_is_told_as_such():
     cluster.status = "closed"
     with pytest.raises(WorkerError, match="lost the connection"):
         passed_over(ClusterEngine(cluster))
+
+
+GONE = {
+    "message": lambda: pytest.importorskip("distributed.comm").CommClosedError("in <TCP (closed) local=tcp://1>"),
+    "time": lambda: OSError("Timed out trying to connect to tcp://127.0.0.1:1 after 10 s"),
+    "pool": lambda: RuntimeError("ConnectionPool is closed"),
+    "client": lambda: pytest.importorskip("distributed.client").ClosedClientError("Can't send cancel-keys message."),
+}
+
+
+class Failing(Losing):
+    """A cluster whose scheduler does not answer a question any more."""
+
+    def __init__(self, question, error, status):
+        super().__init__(lambda n: False)
+        self.question, self.error, self.fails_as = question, error, status
+
+    def _fail(self, question):
+        if question == self.question:
+            self.status = self.fails_as
+            raise self.error
+
+    def nthreads(self):
+        self._fail("nthreads")
+        return super().nthreads()
+
+    def submit(self, function, *arguments, **options):
+        self._fail("submit")
+        if self.question == "result":
+            return Later(lambda: self._fail("result"))
+        return super().submit(function, *arguments, **options)
+
+    def cancel(self, futures, force):
+        self._fail("cancel")
+
+
+@pytest.mark.parametrize("status", ["closed", "connecting"])
+@pytest.mark.parametrize("question", ["nthreads", "submit", "result", "cancel"])
+@pytest.mark.parametrize("gone", GONE)
+def test_a_scheduler_that_dies_is_one_sentence_wherever_it_is_noticed(gone, question, status):
+    engine = ClusterEngine(Failing(question, GONE[gone](), status))
+    with pytest.raises(WorkerError, match=r"lost the connection .* start it and its workers again, and repeat the fit"):
+        (engine.partition(ArraySource(ROWS)), passed_over(engine))
+
+
+def test_what_a_task_raises_is_raised_as_it_is():
+    engine = ClusterEngine(Failing("result", OSError("no space"), "running"))
+    with pytest.raises(OSError, match="no space"):
+        passed_over(engine)

@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, TypeVar
@@ -24,6 +24,7 @@ from kfrc.blocks.connection import WorkerError
 from kfrc.blocks.partition import BLOCK_ROWS, Partition, Summary, tree_sum
 from kfrc.blocks.placement import Placement
 from kfrc.blocks.reader import Block, Reader
+from kfrc.exceptions import KFRCError
 from kfrc.sources import Chunk, Source
 
 S = TypeVar("S", bound=Summary)
@@ -46,7 +47,10 @@ _DIED = (
     "workers of the cluster died again and again while they ran the same part of a pass (killed, or out of memory): "
     "give them more memory, or use a smaller memory="
 )
-_GONE = "lost the connection to the Dask scheduler in the middle of a pass"
+_GONE = (
+    "lost the connection to the Dask scheduler, which has ended or cannot be reached any more: start it and its "
+    "workers again, and repeat the fit"
+)
 
 _MOST_TASK_BLOCKS = 16
 _TASKS_PER_WORKER = 8
@@ -240,9 +244,14 @@ class ClusterEngine(Engine):
 
     @property
     def n_workers(self) -> int:  # noqa: D102
-        return max(sum(self.client.nthreads().values()), 1)
+        with _scheduler_of(self.client):
+            return max(sum(self.client.nthreads().values()), 1)
 
     def _results(self, task: Callable[[Reader, range], Any], reader: Reader, doing: str) -> Iterator[Any]:
+        with _scheduler_of(self.client):
+            yield from self._results_of_workers(task, reader, doing)
+
+    def _results_of_workers(self, task: Callable[[Reader, range], Any], reader: Reader, doing: str) -> Iterator[Any]:
         distributed = import_module("distributed")
         tasks, told = reader.partition.tasks, _PassTold(doing, reader)
         futures = [self._submitted(task, reader, blocks) for blocks in tasks]
@@ -297,6 +306,20 @@ class ClusterEngine(Engine):
     def _lent(self, reader: Reader) -> Reader:
         """The reader without the data, which go to the cluster once and not with every task."""
         return replace(reader, source=reader.source.without_rows())
+
+
+@contextmanager
+def _scheduler_of(client: Any) -> Iterator[None]:
+    """A scheduler that is gone is one error, whichever message to it fails, and however Dask says so."""
+    closed: type[Exception] = import_module("distributed.comm").CommClosedError
+    try:
+        yield
+    except KFRCError:
+        raise
+    except Exception as error:  # errors of Dask have no class of their own
+        if client.status == "running" and not isinstance(error, closed):
+            raise  # of a task
+        raise WorkerError(_GONE) from error
 
 
 def _wait_for(future: Any) -> None:
