@@ -367,6 +367,14 @@ class FuzzyClusterer(
                 ConvergenceWarning,
                 stacklevel=stacklevel,
             )
+        sizes = getattr(self, "cluster_sizes_", None)  # of a source, whose rows are not here to be counted
+        if sizes is not None and solution.status is not Status.COLLAPSED and not np.all(sizes):
+            warnings.warn(
+                f"{np.count_nonzero(sizes)} of n_clusters = {len(sizes)} clusters are preferred by any row: others may "
+                "lie in the same place, as where there are fewer different rows than clusters. Use fewer clusters",
+                ConvergenceWarning,
+                stacklevel=stacklevel,
+            )
         if solution.negative_distances:
             warnings.warn(
                 "the dissimilarities are not squared distances of any Euclidean space: some samples had a negative "

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 from kfrc import FCM, FRC, KFRC, RFCM
 from kfrc.blocks import LocalEngine, Partition, Reader, engine_for
@@ -426,3 +427,17 @@ def test_a_fit_of_a_table_forgets_what_was_known_of_a_source(rows, iris):
     assert model.cluster_sizes_.sum() == N_ROWS
     assert len(model.sample_rows_) == 20_000
     assert not hasattr(model.fit(iris), "cluster_sizes_")
+
+
+@pytest.mark.parametrize("model", [FCM(4, n_init=1), FRC(4, n_init=1), KFRC(4, bandwidths=2.0, n_init=1)], ids=str)
+@pytest.mark.parametrize("n_different", [2, 3])
+def test_fewer_different_rows_of_a_source_than_clusters_are_told_and_give_numbers(model, n_different):
+    rng = np.random.default_rng(n_different)
+    X = 5.0 * rng.standard_normal((n_different, 3))[rng.integers(n_different, size=N_ROWS)]
+    with pytest.warns(ConvergenceWarning, match=f"{n_different} of n_clusters = 4 clusters are preferred by any row"):
+        fit = model.set_params(random_state=0).fit(ArraySource(X))
+    for rows in (X[:9], X[:9] + 0.3):
+        assert np.isfinite(fit.transform(rows)).all()
+        assert np.isfinite(fit.score(rows))
+    assert_allclose(np.asarray(fit.memberships_).sum(axis=1), 1.0)
+    assert np.isfinite(getattr(fit, "cluster_centers_", 0.0)).all()
