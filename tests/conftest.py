@@ -35,6 +35,11 @@ def pytest_make_parametrize_id(config, val, argname):
     return argname if isinstance(val, bytes) else None
 
 
+def pytest_collection_modifyitems(items):
+    """For the same reason no name holds an address."""
+    assert not [item.nodeid for item in items if " at 0x" in item.nodeid]
+
+
 @pytest.fixture(scope="session")
 def iris():
     """Iris with columns scaled as in R."""

@@ -53,6 +53,11 @@ def test_every_test_is_run_by_exactly_one_command():
             assert eval(usual, {}, test) == (runs <= {"test", "rest"})
 
 
+def test_files_of_tests_that_are_in_no_package_have_names_of_their_own():
+    found = [path.name for path in (ROOT / "tests").rglob("test_*.py") if not (path.parent / "__init__.py").exists()]
+    assert sorted(found) == sorted(set(found))
+
+
 def test_continuous_integration_runs_both_parts_of_the_check_and_each_once():
     assert re.findall(r"\$\(MAKE\) (\w+)", recipe_of("check")) == ["test", "rest"]
     run = (ROOT / ".ci/run").read_text(encoding="utf-8")
