@@ -84,6 +84,7 @@ def test_paths_that_cannot_be_read(run, tmp_path, left_behind, verb, monkeypatch
     assert names() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("force", [False, True])
 def test_a_full_disk_leaves_nothing_behind(run, iris_csv, tmp_path, left_behind, monkeypatch, force):
     out = tmp_path / "new" / "out"
@@ -113,6 +114,7 @@ def test_a_full_disk_leaves_nothing_behind(run, iris_csv, tmp_path, left_behind,
         assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 def test_a_full_disk_while_predicting(run, iris_csv, tmp_path, left_behind, monkeypatch):
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--no-report", "--starts", 1)
     names = left_behind()

@@ -42,6 +42,7 @@ def test_methods_that_coincide_stand_in_one_row(of_iris):
     assert 1 <= len(document["sentences"]) <= 3
 
 
+@pytest.mark.slow
 def test_noise_is_not_praised(run, tmp_path):
     path = tmp_path / "noise.csv"
     pd.DataFrame(np.random.default_rng(0).normal(size=(60, 4)), columns=list("abcd")).to_csv(path, index=False)

@@ -17,6 +17,7 @@ def standardized(path):
     return ((frame - frame.mean()) / frame.std(ddof=1)).to_numpy()
 
 
+@pytest.mark.slow
 def test_collapse_is_foretold_in_words_and_numbers(run, collapsing_csv):
     ended = run("diagnose", collapsing_csv, "-c", 4)
     assert "Plain fuzzy c-means with m = 2 collapses on these data" in " ".join(ended.out.split())
@@ -46,6 +47,7 @@ def test_the_advice_works_when_followed(run, collapsing_csv, tmp_path):
     assert model.uniformity_ < 0.9
 
 
+@pytest.mark.slow
 def test_every_fuzzifier_is_diagnosed_as_the_library_does(run, collapsing_csv):
     facts = run("diagnose", collapsing_csv, "-c", 4, "--json").document
     for outlook in (facts["plain"], facts["tuned"]):
@@ -58,6 +60,7 @@ def test_every_fuzzifier_is_diagnosed_as_the_library_does(run, collapsing_csv):
     assert facts["plain"]["leading_eigenvalue"] < facts["tuned"]["leading_eigenvalue"]
 
 
+@pytest.mark.slow
 def test_data_that_do_not_collapse_are_not_said_to(run, iris_csv):
     facts = run("diagnose", iris_csv, "-c", 3, "--json").document
     assert "does not collapse" in facts["verdict"]

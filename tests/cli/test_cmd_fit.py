@@ -39,12 +39,14 @@ def test_all_results_are_written_and_agree_with_the_library(run, iris_csv, iris_
     assert summary["command"] == f"kfrc fit {iris_csv} -c 3 -o {out} --label-column species --refits 0"
 
 
+@pytest.mark.slow
 def test_known_labels_do_not_change_the_result(run, iris_csv, tmp_path):
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "with", "--label-column", "species", *LIGHT)
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "without", *LIGHT)
     assert (tmp_path / "with" / MEMBERSHIPS).read_bytes() == (tmp_path / "without" / MEMBERSHIPS).read_bytes()
 
 
+@pytest.mark.slow
 def test_standard_output_holds_one_json_document_and_nothing_else(run, iris_csv, tmp_path):
     ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", *LIGHT)
     assert ended.document["n_clusters"] == 3
@@ -52,6 +54,7 @@ def test_standard_output_holds_one_json_document_and_nothing_else(run, iris_csv,
     assert "note: left out 1 column of text: 'species'" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["tsv", "parquet", "semicolons", "stdin"])
 def test_every_form_of_the_table_gives_the_same_memberships(run, iris_frame, iris_csv, tmp_path, form):
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "csv", *GIVEN)
@@ -83,6 +86,7 @@ def test_dropped_columns_are_not_used(run, iris_csv, tmp_path):
     assert ended.err == ""
 
 
+@pytest.mark.slow
 def test_rows_with_missing_values_are_left_out_or_refused(run, iris_frame, tmp_path):
     frame = iris_frame.drop(columns="species")
     frame.iloc[[4, 70], 1] = np.nan
@@ -121,6 +125,7 @@ def test_what_was_chosen_is_said_and_recorded(run, iris_csv, iris_frame, tmp_pat
     assert "Chosen among" in shown.out
 
 
+@pytest.mark.slow
 def test_refits_are_told_first_and_recorded(run, iris_csv, tmp_path):
     given = ("-m", "default", "--level", "1", "--max-anisotropy", "5")
     out = tmp_path / "out"
@@ -137,6 +142,7 @@ def test_refits_are_told_first_and_recorded(run, iris_csv, tmp_path):
     assert f"much the same groups came out {found['n_found_again']} times" in " ".join(ended.out.split())
 
 
+@pytest.mark.slow
 def test_dissimilarities_are_refitted_too(run, iris_frame, tmp_path):
     X = iris_frame.iloc[::3, :4].to_numpy()
     pd.DataFrame(cdist(X, X, "sqeuclidean")).to_csv(tmp_path / "R.csv", header=False, index=False)
@@ -161,6 +167,7 @@ def test_the_number_of_clusters_can_be_chosen(run, iris_csv, tmp_path):
     assert ended.document["n_clusters"] in (2, 3, 4)
 
 
+@pytest.mark.slow
 def test_evidence_for_numbers_of_clusters_is_told_once_also_where_nothing_else_is_chosen(run, iris_csv, tmp_path):
     given = ("-m", "default", "--level", "1", "--max-anisotropy", "5", "--max-clusters", "3")
     document = run("fit", iris_csv, "-c", "auto", "-o", tmp_path / "out", "--json", *given, *LIGHT).document
@@ -169,6 +176,7 @@ def test_evidence_for_numbers_of_clusters_is_told_once_also_where_nothing_else_i
     assert "cluster_count" not in document
 
 
+@pytest.mark.slow
 def test_posterior_memberships_are_the_probabilities(run, iris_csv, iris_frame, tmp_path):
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--memberships", "posterior", *LIGHT)
     found = pd.read_csv(tmp_path / "out" / MEMBERSHIPS)
@@ -176,6 +184,7 @@ def test_posterior_memberships_are_the_probabilities(run, iris_csv, iris_frame, 
     np.testing.assert_allclose(found.filter(like="cluster_"), expected.posterior_memberships_, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_given_level_is_kept(run, iris_csv, tmp_path):
     ended = run("fit", iris_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--level", "0.5", *LIGHT)
     assert ended.document["level"] == pytest.approx(0.5)
@@ -199,6 +208,7 @@ def test_existing_output_is_kept_without_force(run, iris_csv, tmp_path):
     assert [path.name for path in out.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.slow
 def test_force_replaces_results_and_leaves_other_files_alone(run, iris_csv, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
@@ -239,6 +249,7 @@ def test_wrong_usage_ends_with_two(run, iris_csv, tmp_path, arguments, words):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_names_in_the_data_cannot_steer_the_terminal(run, iris_frame, tmp_path):
     frame = iris_frame.rename(columns={"sepal_width": "\x1b[31m[bold]red\x07"})
     frame.to_csv(tmp_path / "hostile.csv", index=False)
@@ -280,6 +291,7 @@ def test_blank_labels_give_the_same_agreement_everywhere(run, iris_frame, tmp_pa
     assert "(labels known for 100 of 150 rows)" in " ".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blank", ["", "  "])
 def test_labels_that_are_all_blank_are_said_to_be_unknown(run, iris_frame, tmp_path, blank):
     iris_frame.drop(columns="species").assign(k=blank).to_csv(tmp_path / "iris.csv", index=False)

@@ -40,6 +40,7 @@ def test_without_refits_there_is_no_stability(run, blobs_csv):
     assert document["best"]["XB"] == document["automatic"] == 3
 
 
+@pytest.mark.slow
 def test_dissimilarities_are_tabulated(run, tmp_path):
     X = load_iris().data[::2]
     path = tmp_path / "matrix.csv"
@@ -50,6 +51,7 @@ def test_dissimilarities_are_tabulated(run, tmp_path):
     assert "no meaning with --dissimilarity" in run("indices", path, "--dissimilarity", "--drop", "a", code=2).err
 
 
+@pytest.mark.slow
 def test_noise_is_not_to_be_cut(run, tmp_path):
     path = tmp_path / "noise.csv"
     pd.DataFrame(np.random.default_rng(1).normal(size=(60, 3)), columns=list("abc")).to_csv(path, index=False)

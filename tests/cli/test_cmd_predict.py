@@ -66,6 +66,7 @@ def test_what_is_known_of_incomplete_rows_is_used(run, fitted, iris_frame, tmp_p
     assert any("nothing is known of row '3'" in note for note in document["notes"])
 
 
+@pytest.mark.slow
 def test_incomplete_rows_are_left_out_if_they_were_in_the_fit(run, iris_csv, iris_frame, tmp_path):
     run("fit", iris_csv, "-c", 3, "-o", tmp_path / "fit", "--missing", "drop", *GIVEN)
     frame = iris_frame.head(5).copy()

@@ -26,6 +26,7 @@ DANGEROUS = tuple("=+-@\t\r＝＋－＠")
 texts = st.text(st.one_of(st.sampled_from([*DANGEROUS, *"';,|\n 15.eE", "\u200b", "\0"]), st.characters(codec="utf-8")))
 
 
+@pytest.mark.slow
 @given(texts)
 @example("-5\n")
 @example("'\t=1")

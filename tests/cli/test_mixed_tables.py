@@ -90,6 +90,7 @@ def test_profiles_have_shares_of_levels_and_dates(fitted):
     assert "median" not in color
 
 
+@pytest.mark.slow
 def test_the_terminal_tells_types_gaps_and_typical_values(run, mixed_csv, tmp_path):
     ended = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", *LABELED, *GIVEN)
     for text in ("What is missing", "nominal", "ordinal", "What is typical", "×", "2020-"):
@@ -125,6 +126,7 @@ def test_text_where_the_model_has_numbers_is_refused(run, fitted, mixed_frame, t
     assert "'width'" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["partial", "level", "drop", "error"])
 def test_every_treatment_of_gaps(run, mixed_csv, mixed_frame, tmp_path, missing):
     arguments = ("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", "--json", "--missing", missing, *LABELED, *GIVEN)
@@ -139,6 +141,7 @@ def test_every_treatment_of_gaps(run, mixed_csv, mixed_frame, tmp_path, missing)
     assert new["n_left_out"] == document["n_left_out"]
 
 
+@pytest.mark.slow
 def test_a_weight_is_a_number_of_rows(run, mixed_frame, tmp_path):
     frame = mixed_frame.drop(columns="remark")
     frame.to_csv(tmp_path / "heavy.csv", index=False)
@@ -174,6 +177,7 @@ def test_weights_that_are_none_are_refused_by_every_verb(run, mixed_frame, tmp_p
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_user_can_say_what_a_column_is(run, mixed_csv, tmp_path):
     types = ("--types", "grade=numeric,remark=drop", "--types", "color=ordinal:red<green<blue")
     document = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", "--json", *types, *LABELED, *GIVEN).document
@@ -226,6 +230,7 @@ def test_levels_only(run, tmp_path):
     assert {cluster["n_rows"] for cluster in document["clusters"]} <= set(range(36, 45))
 
 
+@pytest.mark.slow
 def test_a_row_of_which_nothing_is_known_belongs_everywhere(run, mixed_frame, tmp_path):
     frame = mixed_frame.drop(columns=["remark", "w"]).astype(object)
     frame.loc[5, ["height", "width", "color", "grade", "day"]] = None
@@ -243,6 +248,7 @@ def test_a_kernel_that_needs_numbers_is_refused_before_any_work(run, mixed_csv, 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_blanks_of_numbers_are_no_level(run, mixed_csv, tmp_path):
     options = ("--missing", "level", *LABELED, *GIVEN)
     ended = run("fit", mixed_csv, "-c", 3, "-o", tmp_path / "out", *options)
@@ -281,6 +287,7 @@ def test_a_row_of_which_nothing_is_known_has_no_label(run, tmp_path):
     assert document["memberships"][3] == pytest.approx([0.5, 0.5])
 
 
+@pytest.mark.slow
 def test_a_checkbox_is_clustered_by_if_a_blank_is_a_level(run, mixed_frame, tmp_path):
     frame = mixed_frame[["width", "height"]].assign(box=np.where(mixed_frame["kind"] == "a", "x", ""))
     frame.to_csv(tmp_path / "table.csv", index=False)

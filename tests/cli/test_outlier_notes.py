@@ -18,6 +18,7 @@ def frame():
     return found
 
 
+@pytest.mark.slow
 def test_rows_are_counted_from_one(run, frame, tmp_path):
     frame.to_csv(tmp_path / "table.csv", index=False)
     for verb in (("fit", "-o", tmp_path / "out", *LIGHT), ("diagnose",)):

@@ -129,6 +129,7 @@ def test_diagnose_looks_at_a_sample_and_says_so(run, frame, tmp_path):
     assert "Does it collapse? (20,000 rows, 2 columns, 3 clusters)" in ended.out
 
 
+@pytest.mark.slow
 def test_weights_are_a_column_of_the_files(run, frame, tmp_path):
     write_parts(tmp_path / "rows", frame[["w", "x"]].assign(count=np.tile([1, 2, 0], N_ROWS // 3)))
     out = tmp_path / "OUT"
@@ -166,6 +167,7 @@ def _damage(path):
     path.write_bytes(content)
 
 
+@pytest.mark.slow
 def test_an_empty_part_is_no_problem(run, frame, tmp_path):
     write_parts(tmp_path / "rows", frame[["w", "x"]])
     empty = pa.Table.from_pandas(frame[["w", "x"]][:0], preserve_index=False)

@@ -40,6 +40,7 @@ class Diary(Bars):
         self.seen.append(self.tasks[0].completed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [FCM(3, n_init=2, random_state=0), KFRC(3, random_state=0), KFRC("auto", max_clusters=5, random_state=0)]
 )
@@ -59,6 +60,7 @@ def test_the_bar_of_a_fit_goes_forward_and_reaches_its_end(model, X):
     assert bars.tasks == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_callbacks", [True, False])
 def test_a_run_shows_one_bar_for_its_fit_and_leaves_none(X, monkeypatch, with_callbacks):
     class Counted(Diary):

@@ -100,6 +100,7 @@ def doubtful(iris_frame, tmp_path):
     return tmp_path / "doubtful.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["fit", "diagnose", "compare"])
 def test_every_verb_asks_and_takes_an_answer(run, doubtful, tmp_path, verb):
     arguments = [verb, doubtful, "-c", 3, *(["-o", tmp_path / "out", *GIVEN] if verb == "fit" else [])]

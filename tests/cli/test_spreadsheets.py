@@ -52,6 +52,7 @@ def test_every_verb_that_reads_a_table_takes_a_sheet_and_says_which_files_it_rea
         assert "Excel" in shown
 
 
+@pytest.mark.slow
 def test_a_packed_table_on_standard_input_is_diagnosed(run, iris_csv):
     packed = gzip.compress(iris_csv.read_bytes())
     assert "λ₁" in run("diagnose", "-", "-c", "3", stdin=packed).out

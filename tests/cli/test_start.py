@@ -78,6 +78,7 @@ def modules_after(code):
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
+@pytest.mark.slow
 def test_help_and_wrong_usage_import_no_numerical_library():
     imported = modules_after(USING)
     assert not imported & {*HEAVY, *HEAVY_OF_OURS}

@@ -114,6 +114,7 @@ def is_type(test):
     return isinstance(test, ast.Call) and getattr(test.func, "id", "") == "isinstance"
 
 
+@pytest.mark.slow
 def test_asserts_in_the_sources_tell_types_and_guard_no_input():
     """With python -O they are gone, and nobody may miss them; one with a message was meant for somebody."""
     for path in (ROOT / "src").rglob("*.py"):

@@ -196,6 +196,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", METHODS, ids=lambda model: type(model).__name__)
 @pytest.mark.usefixtures("restless", "callbacks")
 def test_steps_are_tasks_inside_the_parts_of_a_fit(model, X):

@@ -503,6 +503,7 @@ def test_infeasible_threshold_says_what_was_reached_and_what_to_do(X, optimizer)
     )
 
 
+@pytest.mark.slow
 def test_following_the_advice_of_the_infeasible_error_works(X):
     with pytest.raises(InfeasibleBandwidthError) as caught:
         KFRC(3, threshold=0.999, **FAST).fit(X)

@@ -84,6 +84,7 @@ def test_the_collapse_example_drops_where_it_predicts(tmp_path):
     assert last_followed > predicted, "a fit that already has structure keeps it beyond m*"
 
 
+@pytest.mark.slow
 def test_every_test_named_in_the_map_exists():
     text = (ROOT / "docs" / "theory" / "map.md").read_text(encoding="utf-8")
     mentioned = set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text))

@@ -74,6 +74,7 @@ def test_the_clusters_of_the_other_rows_are_those_without_far_values(case, clean
     assert np.isfinite(model.memberships_).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [IN_MEMORY, IN_BLOCKS], ids=["memory", "blocks"])
 @pytest.mark.parametrize("case", CASES)
 def test_the_number_of_polynomials_is_bounded(case, n_rows):

@@ -56,6 +56,7 @@ def test_a_number_of_clusters_is_not_moved_either():
     assert_array_equal(there.labels_, here.labels_)
 
 
+@pytest.mark.slow
 def test_units_of_the_user_are_rounded_relative_to_the_deviation():
     X, n_clusters = uneven(31)
     model = KFRC(n_clusters, standardize=False, random_state=0)

@@ -72,6 +72,7 @@ def test_stability_is_the_agreement_with_refits(blobs, of_blobs):
     assert of_blobs["stability"][1] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_evidence_is_what_the_automatic_choice_compares(blobs, of_blobs):
     model = KFRC("auto", max_clusters=4, random_state=0).fit(blobs)
     np.testing.assert_allclose(of_blobs["evidence"], model.cluster_count_["evidence"][1:])
@@ -152,6 +153,7 @@ def test_tables_of_any_type_with_gaps_and_weights_are_measured_by_gower(mixed):
     )
 
 
+@pytest.mark.slow
 def test_permuting_rows_changes_nothing(blobs, of_blobs):
     order = np.random.default_rng(0).permutation(len(blobs))
     found = kfrc.indices(blobs[order], range(2, 4), n_refits=0, random_state=0)
@@ -160,6 +162,7 @@ def test_permuting_rows_changes_nothing(blobs, of_blobs):
     np.testing.assert_allclose(found["evidence"], of_blobs["evidence"][:2], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_noise_has_no_number_to_believe():
     X = np.random.default_rng(1).normal(size=(60, 3))
     found = kfrc.indices(X, [2, 3], n_refits=0, random_state=0)
@@ -268,6 +271,7 @@ def test_best_values_are_marked(table):
     assert page.count("<b>1.000</b>") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1e-300, 1e160, 1e299])
 def test_standardized_indices_do_not_know_the_unit(unit):
     rng = np.random.default_rng(3)

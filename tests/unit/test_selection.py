@@ -93,6 +93,7 @@ def test_memberships_are_a_solution_of_the_chosen_problem(fit, data):
     assert score == pytest.approx(fit.selection_["score"][0], abs=0.02)
 
 
+@pytest.mark.slow
 def test_the_choice_is_better_than_the_fixed_settings(fit, data):
     fixed = KFRC.paper(4, optimizer="lbfgs", random_state=0).fit(data.X)
     chosen = frobenius_adjusted_rand_score(data.posteriors, fit.memberships_)
@@ -100,12 +101,14 @@ def test_the_choice_is_better_than_the_fixed_settings(fit, data):
     assert chosen > frobenius_adjusted_rand_score(data.posteriors, fixed.memberships_)
 
 
+@pytest.mark.slow
 def test_same_seed_same_choice_with_any_number_of_jobs(fit, data):
     again = KFRC(4, n_starts=2, random_state=0, n_jobs=2).fit(data.X)
     assert_array_equal(again.memberships_, fit.memberships_)
     assert_array_equal(again.selection_["score"], fit.selection_["score"])
 
 
+@pytest.mark.slow
 def test_units_do_not_matter(fit, data):
     other = KFRC(4, n_starts=2, random_state=0).fit(data.X * np.logspace(-3, 3, data.X.shape[1]) + 5.0)
     assert_allclose(other.memberships_, fit.memberships_, atol=1e-4)
@@ -139,6 +142,7 @@ def test_what_is_given_is_kept_and_the_rest_chosen(data, given):
     assert len(fit.selection_["score"]) > 1
 
 
+@pytest.mark.slow
 def test_everything_can_be_chosen(data):
     fit = KFRC(4, kernel="auto", fuzzifier="auto", criterion="auto", n_starts=1, random_state=0).fit(data.X[:80])
     assert set(fit.selection_["kernel"]) == {"sum", "product"}
@@ -203,6 +207,7 @@ def test_noise_is_called_noise():
     assert_array_equal(fit.predict_proba(X), fit.memberships_)
 
 
+@pytest.mark.slow
 def test_many_rows_are_judged_by_some_of_them(data):
     X = np.vstack([data.X] * 4)
     fit = KFRC(4, selection_samples=200, n_starts=2, random_state=0).fit(X)
@@ -212,6 +217,7 @@ def test_many_rows_are_judged_by_some_of_them(data):
     assert adjusted_rand_score(np.tile(data.labels, 4), fit.labels_) > 0.6
 
 
+@pytest.mark.slow
 def test_a_column_that_varies_in_few_rows_survives_the_subset(data):
     X = np.vstack([data.X] * 4)
     X = np.column_stack([X, np.zeros(len(X))])
@@ -337,6 +343,7 @@ def test_an_optimizer_with_settings_keeps_them_along_the_levels():
     assert path_optimizer("lbfgs") == QuasiNewton(tol=1e-3, warm_up=5, max_iter=50)
 
 
+@pytest.mark.slow
 def test_a_number_of_clusters_is_found_for_a_matrix_too():
     rng = np.random.default_rng(0)
     labels = np.arange(60) % 3

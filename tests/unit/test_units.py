@@ -33,6 +33,7 @@ def test_pixels_are_on_one_scale_and_other_numbers_are_not(picture):
     assert not have_one_scale(X / 16)
 
 
+@pytest.mark.slow
 def test_columns_that_vary_more_count_more(picture):
     X, labels = picture
     model = KFRC(2, random_state=0).fit(X)
@@ -44,6 +45,7 @@ def test_columns_that_vary_more_count_more(picture):
     assert not scaled.one_scale_
 
 
+@pytest.mark.slow
 def test_new_rows_are_placed_as_the_old_ones_were(picture):
     X, _ = picture
     model = KFRC(2, random_state=0).fit(X)

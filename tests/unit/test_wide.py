@@ -68,6 +68,7 @@ def test_a_table_of_ordinary_width_is_seen_whole():
     assert set_columns_aside(X, [3], Screen.from_name("none")) is None
 
 
+@pytest.mark.slow
 def test_more_different_columns_than_are_seen_are_told():
     X, labels, _ = make(600, n_informative=400)
     with pytest.warns(LeftOutColumnWarning, match="foremost were used"):
@@ -119,6 +120,7 @@ def test_columns_by_chance_are_few():
     assert len(differing_columns(X, np.eye(3)[shuffled])) <= 3
 
 
+@pytest.mark.slow
 def test_foremost_columns_do_not_depend_on_the_order_of_columns():
     X, _, _ = make(800)
     order = np.random.default_rng(1).permutation(800)
@@ -126,6 +128,7 @@ def test_foremost_columns_do_not_depend_on_the_order_of_columns():
     assert set(order[foremost_columns(X[:, order], [3]).columns].tolist()) == set(there.tolist())
 
 
+@pytest.mark.slow
 def test_a_table_with_weights_has_the_foremost_columns_of_its_copies():
     X, _, _ = make(400, n_samples=40)
     weights = np.tile([1.0, 2.0], 20)
@@ -161,6 +164,7 @@ def test_a_basis_without_its_matrix_maps_as_the_matrix_does(bounds, monkeypatch)
     assert_allclose(implicit.pull_back(gradients), matrix.pull_back(gradients), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.2, 0.3])
 def test_a_penalty_holds_the_threshold_as_the_constraint_does(threshold, monkeypatch):
     X, _, _ = make(60, n_samples=90, n_informative=20)

@@ -82,6 +82,7 @@ def mixed():
     return pd.DataFrame({"x": x, "color": pd.Categorical(color), "y": rng.normal(size=40)}), group
 
 
+@pytest.mark.slow
 def test_mixed_tables_are_given_to_each_method_as_it_takes_them(mixed):
     data, labels = mixed
     for result in compare_methods(data, 2, labels=labels):

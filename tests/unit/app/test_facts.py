@@ -294,6 +294,7 @@ def test_a_model_that_is_no_mixture_is_not_called_one(facts, iris):
     assert "mixture" not in render_html(judged)
 
 
+@pytest.mark.slow
 def test_posterior_memberships_are_said_to_be_probabilities_everywhere(facts, iris):
     fitted = KFRC(3, memberships="posterior", n_starts=1, random_state=0).fit(iris)
     fitted.set_params(memberships="fuzzy")  # of the next fit, not of this one

@@ -55,6 +55,7 @@ def test_dissimilarities_have_a_report():
     assert FRC(3, metric="precomputed", random_state=0).fit(R).report(R, n_refits=0).html.startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.slow
 def test_refits_tell_whether_to_trust_it(model, tmp_path):
     page = model.report(IRIS, n_refits=2).html
     assert re.search(r"\b2 of 2\b|\b1 of 2\b|\b0 of 2\b|again 2 times", page)

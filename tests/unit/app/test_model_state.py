@@ -106,6 +106,7 @@ def _found(found, place):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_model_with_anything_missing_or_spoilt_is_refused_or_predicts_as_before(name):

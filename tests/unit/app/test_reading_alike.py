@@ -298,6 +298,7 @@ def days(n=N):
     return [f"2021-{k % 12 + 1:02d}-{k % 28 + 1:02d}" for k in range(n)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "wrong", "why"),
     [

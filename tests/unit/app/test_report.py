@@ -146,6 +146,7 @@ def test_same_input_gives_the_same_page(model, wine_frame):
     assert first == second
 
 
+@pytest.mark.slow
 def test_labels_are_compared_and_marked_as_unused(facts, page):
     assert np.sum(facts.agreement.table) == 178
     assert facts.agreement.adjusted_rand == pytest.approx(0.788, abs=1e-3)
@@ -558,6 +559,7 @@ def test_fuzzier_or_crisper_is_said(membership, words):
     assert f"the memberships are {words} the judge’s probabilities" in reliability_sentences(found)[0]
 
 
+@pytest.mark.slow
 def test_posterior_memberships_need_no_curve(wine_frame):
     model = KFRC(3, memberships="posterior", random_state=0).fit(wine_frame.to_numpy())
     facts = summarize(model, wine_frame)

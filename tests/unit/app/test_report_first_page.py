@@ -231,6 +231,7 @@ def test_many_groups_keep_their_letters_and_names_apart(all_facts, pages):
     assert pages["many"].count('class="card"') == 10
 
 
+@pytest.mark.slow
 def test_thousands_of_columns_are_cut_to_those_that_matter():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(20, 3000)) + 3 * (np.arange(20) % 2)[:, None]).add_prefix(

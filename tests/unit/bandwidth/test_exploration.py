@@ -17,6 +17,7 @@ def clusters(n_samples, seed=0):
     return standardize(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer", ["lbfgs", QuasiNewton(restart=False), MomentumAscent(max_iter=15)])
 def test_a_shared_stage_1_gives_the_results_of_separate_searches(iris, optimizer):
     shared = explore_bandwidths(iris, n_starts=3, optimizer=optimizer, random_state=5)
@@ -42,6 +43,7 @@ def test_ends_that_make_the_same_kernel_are_recognized(wine):
     assert replace(bounded, ascents=(bounded.ascents[0], moved)).earliest_alike(1) == 1
 
 
+@pytest.mark.slow
 def test_without_a_restart_equal_ends_of_stage_1_are_refined_once(wine):
     once, twice = (
         select_bandwidths(wine, 3, criterion="log_sum", threshold=0.25, restart=restart, random_state=0)
@@ -63,6 +65,7 @@ def test_an_exploration_of_other_data_is_refused(iris, wine):
         select_bandwidths(wine, 3, threshold=0.2, exploration=explore_bandwidths(iris, n_starts=1))
 
 
+@pytest.mark.slow
 def test_a_search_on_a_subset_is_refined_on_all_rows():
     X = clusters(3000)
     full = select_bandwidths(X, 3, criterion="gap", threshold=0.2, n_starts=2, search_samples=None, random_state=0)

@@ -45,6 +45,7 @@ def test_the_optimizer_that_is_given_is_used(Z, path):
     assert sum(r.n_evaluations for r in short) < sum(r.n_evaluations for r in path)
 
 
+@pytest.mark.slow
 def test_levels_that_miss_the_threshold_are_left_out(Z, path):
     leading = [result.eigenvalues[0] for result in path]
     threshold = 0.5 * (min(leading) + max(leading))

@@ -23,6 +23,7 @@ def test_anisotropy_projection_keeps_the_geometric_mean():
     assert_allclose(project_anisotropy(np.array([0.0, 3.0, 6.0]), np.exp(2.0)), [2.0, 3.0, 4.0])
 
 
+@pytest.mark.slow
 @given(vectors, bounds)
 def test_anisotropy_projection_is_feasible_idempotent_and_keeps_mean_and_order(x, alpha):
     projected = project_anisotropy(x, alpha)

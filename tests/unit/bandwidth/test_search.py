@@ -93,6 +93,7 @@ def test_first_start_is_the_standard_deviations_and_more_starts_keep_the_earlier
     assert 0.3 < np.std(np.array(ten[1:]) - ten[0]) < 0.7, "the spread of the paper is 0.5"
 
 
+@pytest.mark.slow
 def test_more_starts_never_end_lower(wine):
     one = select_bandwidths(wine, 3, criterion="gap", threshold=0.2, n_starts=1, random_state=0)
     four = select_bandwidths(wine, 3, criterion="gap", threshold=0.2, n_starts=4, random_state=0)

@@ -120,6 +120,7 @@ def _distances(fit, X):
     return rows.distances(rows.prepared(values, {}), rows.table(fit.memberships.centers)).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fuzzifier", Fuzzifier.registry)
 @pytest.mark.parametrize("kernel", ["sum", "linear"])
 def test_the_objective_never_rises_and_rows_sum_to_one(fuzzifier, kernel, rows):
@@ -158,6 +159,7 @@ def test_a_table_in_memory_and_a_source_of_the_same_rows_give_the_same_bits(rows
     assert_allclose(in_memory.predict_proba(X), in_memory.memberships_, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_small_source_is_fitted_as_the_table_that_it_is(iris):
     in_memory, source = KFRC(3, random_state=0).fit(iris), KFRC(3, random_state=0).fit(ArraySource(iris))
     assert_array_equal(np.asarray(source.memberships_), in_memory.memberships_)
@@ -211,6 +213,7 @@ def test_columns_that_are_numbers_once_they_are_encoded_are_so_in_blocks_too(row
     )
 
 
+@pytest.mark.slow
 def test_one_cluster_and_many_are_fitted_in_blocks_too(rows):
     one = in_blocks_with(rows[0], 1)
     assert_array_equal(np.asarray(one.memberships_.head(3)), np.ones((3, 1)))
@@ -290,6 +293,7 @@ class Kept(dict):
             raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_passes", [1, 3])
 def test_a_fit_that_was_stopped_goes_on_to_the_same_bits(n_passes, rows):
     source, settings = ArraySource(rows[0]), {"bandwidths": 1.5, "m": 1.5, "n_init": 1, "random_state": 0}
@@ -354,6 +358,7 @@ def test_engine_counts_its_workers():
     assert isinstance(engine_for(), LocalEngine)
 
 
+@pytest.mark.slow
 def test_a_kernel_of_ones_own_that_is_a_sum_works_in_blocks(rows):
     from dataclasses import dataclass
 
@@ -374,6 +379,7 @@ def test_a_kernel_of_ones_own_that_is_a_sum_works_in_blocks(rows):
     assert_allclose(here.memberships.head(500), there.memberships.head(500), rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own_scales", [False, True])
 def test_a_rule_with_sizes_and_scales_has_the_minimum_of_the_solver_with_all_rows(own_scales, rows):
     X, labels = rows[0][:21_000], rows[1][:21_000]

@@ -214,6 +214,7 @@ def test_squares_out_of_range_are_refused_with_the_reason(estimator, scale):
         estimator.fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e160, 1e-170])
 def test_a_choice_gives_the_same_in_any_unit(scale):
     X = groups(np.random.default_rng(2))

@@ -183,6 +183,7 @@ def test_given_bandwidths_are_in_the_units_of_the_data(wine):
     assert_allclose(there.memberships_, here.memberships_, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["sum", "gap"])
 def test_units_of_the_columns_do_not_matter(criterion, iris):
     units = np.array([1e-3, 5.0, 100.0, 1.0])
@@ -229,6 +230,7 @@ def test_custom_fuzzifier_works_wherever_a_name_does(iris):
     assert clone(kfrc_own).get_params()["fuzzifier"] == PlainPower(1.7)
 
 
+@pytest.mark.slow
 def test_custom_fuzzifier_goes_through_the_search(iris):
     fit = KFRC(3, fuzzifier=PlainPower(1.7), **FAST).fit(iris)
     assert fit.stable_
@@ -298,6 +300,7 @@ def test_clone_and_refit_give_the_same(estimator, X):
     assert_array_equal(fit.fit(X).memberships_, first)
 
 
+@pytest.mark.slow
 @both
 def test_estimators_work_in_a_pipeline_and_a_grid_search(estimator, X):
     pipeline = make_pipeline(StandardScaler(), clone(estimator))
@@ -406,6 +409,7 @@ def test_global_random_numbers_are_neither_used_nor_changed(estimator, X):
     assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
+@pytest.mark.slow
 def test_number_of_workers_does_not_change_the_result(iris):
     options = {"n_starts": 3, "n_init": 1, "random_state": 4}
     one = KFRC(3, n_jobs=1, **options).fit(iris)
@@ -472,6 +476,7 @@ def test_running_out_of_iterations_warns_and_returns_the_last_iterate(estimator,
     assert_allclose(fit.memberships_.sum(axis=1), 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUZZIFIERS)
 def test_kfrc_does_not_collapse_at_any_m(name, iris):
     cls = Fuzzifier.registry[name]

@@ -42,6 +42,7 @@ def test_one_extreme_value_changes_no_cluster_of_the_other_rows(clean, value):
     np.testing.assert_allclose(model.predict_proba(table), model.memberships_, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_one_extreme_value_among_many_rows_changes_nothing_either():
     X = three_groups(20_000)
     without = quiet_fit(X, selection_samples=300).labels_
@@ -51,6 +52,7 @@ def test_one_extreme_value_among_many_rows_changes_nothing_either():
     assert adjusted_rand_score(without[others], model.labels_[others]) > 0.99
 
 
+@pytest.mark.slow
 def test_a_thousandth_of_the_rows_far_out_does_not_rule_the_others():
     X = three_groups(6000)
     without = quiet_fit(X, selection_samples=300).labels_
@@ -59,6 +61,7 @@ def test_a_thousandth_of_the_rows_far_out_does_not_rule_the_others():
     assert adjusted_rand_score(without[others], quiet_fit(X, selection_samples=300).labels_[others]) > 0.99
 
 
+@pytest.mark.slow
 def test_heavy_tails_do_not_end_in_clusters_of_single_rows():
     rng = np.random.default_rng(5)
     X = rng.standard_cauchy((500, 3))
@@ -69,6 +72,7 @@ def test_heavy_tails_do_not_end_in_clusters_of_single_rows():
     assert model.outliers_["ruled"].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [-5.0, None])
 def test_bandwidths_too_small_to_resolve_end_soon_and_with_a_stated_error(level):
     X = three_groups(6000)[:, :2]
@@ -92,6 +96,7 @@ def test_outliers_are_kept_if_asked_for_or_if_bandwidths_need_no_scale(clean):
     assert quiet_fit(X).bandwidths_[1] < 0.1 * kept.bandwidths_[1]
 
 
+@pytest.mark.slow
 def test_new_rows_beyond_the_fences_count_as_lying_there(clean):
     X = clean[0].copy()
     X[7, 1] = 1e6
@@ -135,6 +140,7 @@ def test_a_skewed_table_is_clustered_as_without_its_extreme_value():
     assert adjusted_rand_score(without[others], model.labels_[others]) > 0.99
 
 
+@pytest.mark.slow
 def test_a_column_that_is_constant_but_for_one_value_is_named_and_left_out(clean):
     X, without = clean
     table = pd.DataFrame(X.copy(), columns=["a", "b", "c"]).assign(d=2.0)

@@ -130,6 +130,7 @@ def test_leading_eigenvalue_is_that_of_squared_distances_for_a_wide_kernel(wine)
     assert _leading_eigenvalue(rows, wine.mean(axis=0), wide) == pytest.approx(leading_eigenvalue_of(rows), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_collapse_happens_exactly_from_the_predicted_m_on():
     X = np.random.default_rng(0).standard_normal((80, 6))
     options = {"init": "near_uniform", "n_init": 1, "tol": 1e-9, "max_iter": 20_000, "random_state": 0}

@@ -119,6 +119,7 @@ def test_distances_of_the_spread_are_those_of_the_raised_matrix(seed, beta):
     assert_allclose(columns, raised[:, [2, 5]], atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.floats(1.1, 3.0))
 def test_arbitrary_dissimilarities_give_a_fuzzy_partition_without_negative_distances(seed, n_clusters, m):
     rng = np.random.default_rng(seed)

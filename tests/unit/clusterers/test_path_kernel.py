@@ -91,6 +91,7 @@ def test_posterior_memberships_are_the_votes(rings):
     assert adjusted_rand_score(rings.labels, model.labels_) == 1.0
 
 
+@pytest.mark.slow
 def test_the_number_of_clusters_is_found(rings):
     model = KFRC("auto", kernel="path", max_clusters=4, random_state=0).fit(rings.X)
     assert model.n_clusters_ == 2

@@ -52,6 +52,7 @@ def people(n_rows=90, missing=0.0, seed=0):
     return frame.mask(rng.random(frame.shape) < missing) if missing else frame, group
 
 
+@pytest.mark.slow
 def test_types_follow_from_dtypes_and_the_groups_are_found():
     frame, group = people(missing=0.05)
     model = KFRC(3, random_state=0).fit(frame)
@@ -320,6 +321,7 @@ def test_columns_of_new_rows_are_checked():
         model.predict(arrow.select(["age"]))
 
 
+@pytest.mark.slow
 def test_complete_numbers_are_fitted_as_ever():
     X = load_iris().data[::2]
     plain = KFRC(3, random_state=0).fit(X)

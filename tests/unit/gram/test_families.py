@@ -40,6 +40,7 @@ def test_a_kernel_without_a_name_is_called_by_its_class_in_a_refusal():
         KFRC(2, approximation="fast").fit(np.random.default_rng(0).standard_normal((20, 2)))
 
 
+@pytest.mark.slow
 def test_a_matrix_that_cannot_fit_is_refused_before_it_is_allocated(monkeypatch):
     monkeypatch.setattr(_numerics, "available_memory", lambda: 2.0**20)
     X = np.random.default_rng(0).standard_normal((1000, 3))

@@ -108,6 +108,7 @@ def test_columns_and_weights_are_chosen_by_name(written):
     assert CSVSource(path, weights="w").names == ("id", "x")
 
 
+@pytest.mark.slow
 def test_other_columns_of_the_same_rows_need_no_second_copy(written, tmp_path):
     copies = tmp_path / "copies"
     copies.mkdir()
@@ -255,6 +256,7 @@ def test_weights_that_count_no_rows_are_refused(written, weight):
 # The copy
 
 
+@pytest.mark.slow
 def test_the_copy_goes_with_the_last_who_needs_it(written, tmp_path):
     copies = tmp_path / "copies"
     copies.mkdir()

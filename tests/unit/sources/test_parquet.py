@@ -138,6 +138,7 @@ def test_home_is_understood(tmp_path, monkeypatch):
 # Which rows
 
 
+@pytest.mark.slow
 def test_any_stretch_of_rows_is_that_of_the_whole_table(parts):
     source = ParquetSource(parts, weights="w")
     whole = table(3000)
