@@ -4,6 +4,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from kfrc import FCM, KFRC, MissingRowWarning, indices
 from kfrc._validation import check_n_jobs
@@ -53,6 +54,6 @@ def test_no_more_processes_are_started_than_could_be_of_use():
 
 def test_the_label_of_a_row_of_which_nothing_is_known_is_the_first_of_its_equal_memberships():
     values = np.repeat([[-1.0, -2.0], [9.0, 7.0], [np.nan, np.nan], [-1.0, 5.0]], [3, 3, 1, 2], axis=0)
-    with pytest.warns(MissingRowWarning):
+    with pytest.warns(MissingRowWarning), pytest.warns(ConvergenceWarning, match="fewer than n_clusters"):
         model = KFRC(5, **FIXED, kernel="product", init="near_uniform", random_state=0).fit(values)
     assert np.array_equal(model.labels_, model.memberships_.argmax(axis=1))

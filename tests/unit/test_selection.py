@@ -270,6 +270,7 @@ def test_fuzzifiers_of_proposals_have_the_default_m_and_keep_their_other_fields(
     assert used == [Extra(m=2.5, shape=2.0), Quadratic(), Power()]
 
 
+@pytest.mark.filterwarnings("ignore:X has 3 different row:sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("X", "n_clusters"),
     [
