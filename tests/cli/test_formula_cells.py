@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kfrc_app.neutral import neutral, neutral_cells, neutral_csv, restored, restored_cells, restored_frame
-from kfrc_app.study.summary import Summary
+from kfrc_app.study.summary import QUANTILE_NAMES, Summary
 from kfrc_app.study.tables import to_latex, to_markdown
 from kfrc_app.tables.own_files import is_own
 
@@ -166,9 +166,9 @@ def test_files_of_the_program_are_known_by_the_columns_it_adds(names, own):
 def test_tables_of_a_study_hold_no_formula_and_are_read_again(tmp_path):
     scores = {"seed": [1], "method": [EVIL], "n_clusters": [2], "snr": [-0.5], "count": [3]}
     scores |= {name: [0.5] for name in ("fari_fuzzy", "fari_crisp", "ari", "ami", "uniformity")}
-    choices = {"n_clusters": [2], "snr": [0.5], "setting": ["criterion"], "value": ["@x"], "count": [1]}
+    choices = {"n_clusters": [2], "snr": [0.5], "setting": ["criterion"], "value": ["@x"], "count": [1.0], "alone": [1]}
     features = {"n_clusters": [2], "snr": [0.5], "n_signal": [2], "criterion": ["+x"], "max_anisotropy": [5.0]}
-    features["w_eff"] = [1.5]
+    features |= {name: [1.5] for name in QUANTILE_NAMES}
     summary = Summary({"study": "synthetic"}, *map(pd.DataFrame, (scores, choices, features)))
     summary.write(tmp_path / "small")
     for path in (tmp_path / "small").glob("*.csv"):

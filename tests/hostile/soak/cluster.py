@@ -48,8 +48,8 @@ _SHORT_LOGS = {
     "DASK_DISTRIBUTED__SCHEDULER__EVENTS_CLEANUP_DELAY": "10s",
 }
 """For half an hour a scheduler does nothing but fill what Dask keeps for its developers: the last thousand messages to
-every worker, with the centers in them, the last ten thousand lines of its log and the events of the last hour. What grows
-beyond that is looked for; what Dask keeps of each dead worker is measured by dead_workers.py."""
+every worker, with the centers in them, the last ten thousand lines of its log and the events of the last hour. What
+grows beyond that is looked for; what Dask keeps of each dead worker is measured by dead_workers.py."""
 
 
 class Cluster(Machines):
