@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
+from kfrc.gram.column_blocks import MOST_VALUES
 from kfrc.outliers import (
     BOUNDED_REACH,
     CENTRAL_SHARES,
@@ -67,6 +68,8 @@ class Histogram:
         The first row that has it.
     whole : bool
         Whether all values are whole numbers.
+    values : ndarray or None
+        The different values, rising, those of rows without weight among them; None if there are many.
     """
 
     origin: float
@@ -80,10 +83,12 @@ class Histogram:
     low_row: int
     high_row: int
     whole: bool
+    values: FloatArray | None
 
     @classmethod
     def of(cls, x: FloatArray, weights: FloatArray | None, first_row: int, origin: float, unit: float) -> Histogram:
         """Of the values of a block, NaN where nothing is known; rows of weight zero do not count."""
+        values = _few(x)
         known = ~np.isnan(x)
         if weights is not None:
             known &= weights > 0
@@ -96,7 +101,7 @@ class Histogram:
             weights = None if weights is None else weights[rows]
         if len(x) == 0:
             nothing = np.zeros(2 * _SIDE)
-            return cls(origin, unit, nothing, nothing, nothing, n_blank, np.inf, -np.inf, -1, -1, True)
+            return cls(origin, unit, nothing, nothing, nothing, n_blank, np.inf, -np.inf, -1, -1, True, values)
         with np.errstate(over="ignore"):  # what is too far for numbers is cut
             z = np.clip((x - origin) / unit, -_LARGEST, _LARGEST)
         places = _bins(z)
@@ -114,6 +119,7 @@ class Histogram:
             first_row + (low if rows is None else int(rows[low])),
             first_row + (high if rows is None else int(rows[high])),
             bool((np.round(x) == x).all()),
+            values,
         )
 
     def joined(self, following: Histogram) -> Histogram:
@@ -131,6 +137,9 @@ class Histogram:
             high=high.high,
             high_row=high.high_row,
             whole=self.whole and following.whole,
+            values=None
+            if self.values is None or following.values is None
+            else _few(np.concatenate([self.values, following.values])),
         )
 
     @property
@@ -168,6 +177,16 @@ class Histogram:
         low, high = np.searchsorted(_ALL_EDGES, bounds)
         low, high = int(min(low, 2 * _SIDE)), int(min(high, 2 * _SIDE))
         return slice(low, high), slice(0, low), slice(high, None)
+
+
+def _few(x: FloatArray) -> FloatArray | None:
+    """The different values of x, rising; None if there are many."""
+    for part in (x[: 4 * MOST_VALUES], x):  # the first values tell most columns
+        found = np.unique(part)
+        found = found[~np.isnan(found)]
+        if len(found) > MOST_VALUES:
+            return None
+    return found
 
 
 def _bins(z: FloatArray) -> IntArray:

@@ -221,7 +221,9 @@ class KFRC(FuzzyClusterer):
     approximation_error_ : float
         Of ``"low_rank"``: the largest error of a squared distance in feature space among 200 rows, relative to the mean
         of these distances (about 10⁻¹²; more, with a warning, if bandwidths are too small to be resolved in a table
-        of more than 5000 rows). Of ``"nystrom"``: the share of the squared norms that is left out. Zero if exact.
+        of more than 5000 rows, or in columns of more than 256 different values where there are blanks, weights or
+        other types of columns). More than 20 000 rows are passed over in blocks with such an error of their own: the
+        larger one is kept. Of ``"nystrom"``: the share of the squared norms that is left out. Zero if exact.
     space_ : KernelSpace or None
         How the kernel sees rows: ``space_.standardize(X)`` are the varying columns, cut and in standard units, for
         which ``space_.bandwidths`` are meant. None if the kernel is precomputed.
@@ -548,7 +550,7 @@ class KFRC(FuzzyClusterer):
         self.kernel_, self.criterion_ = result.kernel, result.criterion
         self.max_anisotropy_ = result.max_anisotropy
         self.search_, self.linear_limit_ = result.search, result.linear_limit
-        self.approximation_, self.approximation_error_ = result.gram.backend, result.gram.approximation_error
+        self.approximation_, self.approximation_error_ = result.gram.backend, result.approximation_error
         self.eigenvalues_, self.criterion_value_ = result.eigenvalues, result.criterion_value
         self.threshold_, self.critical_m_, self.stable_ = result.threshold, result.critical_m, result.stable
         self.outliers_ = result.far_values

@@ -47,6 +47,8 @@ class SourceColumns:
         Smallest and largest value in standard units; zeros for levels.
     shares : dict
         Of the levels of columns that have some, by place among the columns that are used.
+    values : dict
+        The different values in standard units of columns of numbers that have few, by place.
     one_scale : bool
     incomplete : bool
         Whether there are blanks.
@@ -65,6 +67,7 @@ class SourceColumns:
     scale: FloatArray
     ranges: FloatArray
     shares: dict[int, FloatArray]
+    values: dict[int, FloatArray]
     one_scale: bool
     incomplete: bool
     n_blank: dict[int, float]
@@ -89,10 +92,13 @@ class SourceColumns:
             return self.mean
         return np.array([getattr(column, "mean", 0.0) for column in self.types])
 
-    def restricted(self, places: IntArray) -> tuple[FloatArray, dict[int, FloatArray]]:
-        """Ranges and shares of some of the used columns."""
-        found = {k: self.shares[place] for k, place in enumerate(places.tolist()) if place in self.shares}
-        return self.ranges[places], found
+    def restricted(self, places: IntArray) -> tuple[FloatArray, dict[int, FloatArray], dict[int, FloatArray]]:
+        """Ranges, shares and values of some of the used columns."""
+        shares, values = (
+            {k: known[place] for k, place in enumerate(places.tolist()) if place in known}
+            for known in (self.shares, self.values)
+        )
+        return self.ranges[places], shares, values
 
     def view(self, sample: Sample, plans: list[ColumnPlan], *, standardize: bool) -> TableView:
         """The sample as a table, in the units of all rows."""
@@ -218,11 +224,14 @@ def columns_of_source(
     if one_scale:
         scale = np.full_like(scale, np.sqrt(np.mean(np.square(scale))))
     ranges = np.zeros((len(used), 2))
-    shares = {}
+    shares, values = {}, {}
     for k, (column, stat) in enumerate(zip(scaled, stats, strict=True)):
         if isinstance(stat, Histogram):
             ends = np.clip([stat.low, stat.high], fences.low[k], fences.high[k])
             ranges[k] = in_deviations(ends, mean[k], scale[k])
+            if stat.values is not None:
+                inside = np.clip(stat.values, fences.low[k], fences.high[k])
+                values[k] = np.unique(in_deviations(inside, mean[k], scale[k]))
         else:
             counts = _level_weights(column, stat, coded=coded)
             shares[k] = counts / counts.sum()
@@ -236,6 +245,7 @@ def columns_of_source(
         scale=scale,
         ranges=ranges,
         shares=shares,
+        values=values,
         one_scale=one_scale,
         incomplete=missing != "level" and any(stat.n_blank > 0 for stat in stats),
         n_blank=dict.fromkeys(n_blank, 0.0) if missing == "level" else n_blank,

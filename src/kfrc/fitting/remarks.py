@@ -14,6 +14,8 @@ from kfrc.exceptions import (
     NoStructureWarning,
 )
 from kfrc.fitting.result import KernelFit
+from kfrc.gram.column_blocks import MOST_VALUES
+from kfrc.gram.column_grams import ColumnGram
 
 
 def remarks(result: KernelFit, in_vain: Sequence[str]) -> Iterator[tuple[str, type[Warning]]]:
@@ -27,12 +29,13 @@ def remarks(result: KernelFit, in_vain: Sequence[str]) -> Iterator[tuple[str, ty
     """
     if in_vain:
         yield "; ".join(in_vain), IgnoredParameterWarning
-    gram = result.gram
-    if gram.backend == "low_rank" and gram.approximation_error > NOTICEABLE_ERROR:
+    gram, error = result.gram, result.approximation_error
+    if gram.backend != "nystrom" and error > NOTICEABLE_ERROR:
+        by_columns = isinstance(gram, ColumnGram) or result.error_of_passes == error
+        remedy = f"columns rounded to at most {MOST_VALUES} different values" if by_columns else "at most 5000 rows"
         yield (
             "the bandwidths are too small for the kernel to be resolved at every row: squared distances are off by up "
-            f"to {gram.approximation_error:.2g} times their mean. Use a higher level, larger bandwidths, or at most "
-            "5000 rows",
+            f"to {error:.2g} times their mean. Use a higher level, larger bandwidths, or {remedy}",
             ApproximationWarning,
         )
     if result.selection is not None and result.selection.n_ties:

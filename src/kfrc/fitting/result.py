@@ -148,6 +148,8 @@ class KernelFit:
     in_blocks : bool
         Whether rows were passed over in blocks, by several threads; everything but centers, eigenvalues, memberships
         and contributions is then of a sample.
+    error_of_passes : float
+        Relative error of squared distances in these blocks.
     """
 
     fuzzifier: Fuzzifier
@@ -171,6 +173,12 @@ class KernelFit:
     contributions: FloatArray | None = None
     foremost: Foremost | None = None
     in_blocks: bool = False
+    error_of_passes: float = 0.0
+
+    @property
+    def approximation_error(self) -> float:
+        """Of the Gram matrix, and of passes over blocks of rows if there were any: the larger one."""
+        return max(self.gram.approximation_error, self.error_of_passes)
 
     @property
     def n_clusters(self) -> int:

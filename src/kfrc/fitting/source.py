@@ -245,7 +245,7 @@ def row_map(
     SourceError
         If the kernel needs all rows at once.
     """
-    ranges, shares = columns.restricted(places)
+    ranges, shares, values = columns.restricted(places)
     if columns.types is None and isinstance(kernel, (Linear, Oriented)):
         axes = kernel.axes if isinstance(kernel, Oriented) else None
         points = kernel.factor(values_of(view.standardized)[:, places], bandwidths)
@@ -254,7 +254,7 @@ def row_map(
     if not isinstance(kernel, Profile):
         raise SourceError(f'the {kernel.label} kernel needs all rows at once: use kernel="sum"')
     types = numbers_only(len(places)) if columns.types is None else tuple(columns.types[k] for k in places.tolist())
-    return ColumnMap.of(kernel, types, bandwidths, ranges, shares, incomplete=columns.incomplete)
+    return ColumnMap.of(kernel, types, bandwidths, ranges, shares, values=values, incomplete=columns.incomplete)
 
 
 def _sample_values(view: TableView, sampled: KernelFit) -> FloatArray:
@@ -291,6 +291,7 @@ def _as_fit(
         contributions=_contributions(found, view, sampled),
         threshold=settings.tuning.options.threshold_for([found.rule], n_clusters),
         in_blocks=True,
+        error_of_passes=found.rows.approximation_error(_sample_values(view, sampled)),
     )
     return SourceFit(result, columns.schema, found.memberships, found.uniformity, found.counts, survey.sample, view)
 

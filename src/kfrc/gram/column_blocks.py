@@ -9,6 +9,7 @@ its constant, Φ_d = T R − o μᵀR are features centered over these rows and 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,8 +29,43 @@ FEW_VALUES = 32
 MOST_VALUES = 256
 """The same where polynomials would be as many."""
 
+PROBES = 200
+"""Rows among which errors are measured."""
+
 _BLOCK_ELEMENTS = 1 << 19
 """Elements of one block of polynomials."""
+
+
+def prefers_values(n_values: int, needed: float) -> bool:
+    """Whether indicators of the values of a column of numbers are as few as the polynomials that would be needed."""
+    return n_values <= FEW_VALUES or n_values <= min(needed, MOST_VALUES)
+
+
+def column_error(
+    kernel: Profile, column: Column, z: FloatArray, features: FloatArray, bandwidth: float
+) -> tuple[float, float]:
+    """Largest error of a squared distance between rows in one column, and the mean of these distances.
+
+    Parameters
+    ----------
+    kernel : Profile
+    column : Column
+    z : ndarray of shape (n,)
+        Values in standard units; zeros are returned if there are none.
+    features : ndarray of shape (n, r)
+        What stands for them.
+    bandwidth : float
+    """
+    if len(z) == 0:
+        return 0.0, 0.0
+    exact = -2.0 * kernel.profile(column.squares(z, z, bandwidth))
+    return float(np.abs(squared_euclidean(features, features) - exact).max()), float(exact.mean())
+
+
+def relative_error(errors: Sequence[tuple[float, float]]) -> float:
+    """Largest error of a column, relative to the mean squared distance over all of them."""
+    largest = max((error for error, _ in errors), default=0.0)
+    return largest / sum(size for _, size in errors) if largest > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +140,8 @@ class ColumnData:
         return max(0.5 * float(self.nodes[-1] - self.nodes[0]), np.finfo(float).tiny)
 
     def prefers_values(self, degree: float) -> bool:
-        """Whether indicators are as few as the polynomials that would be needed."""
-        n_values = len(self.nodes)
-        return not self.column.continuous or n_values <= FEW_VALUES or n_values <= min(degree, MOST_VALUES)
+        """Whether the column is described by indicators of its values."""
+        return not self.column.continuous or prefers_values(len(self.nodes), degree)
 
 
 class ColumnBlock(ABC):
@@ -286,8 +321,5 @@ class PolynomialBlock(ColumnBlock):
 
     def error(self, rows: IntArray) -> tuple[float, float]:  # noqa: D102
         known = rows[self.data.known[rows] > 0]
-        if len(known) == 0:
-            return 0.0, 0.0
-        z, features = self.data.values[known], (self._basis(known).T @ self.root)
-        exact = -2.0 * self.kernel.profile(self.data.column.squares(z, z, self.bandwidth))
-        return float(np.abs(squared_euclidean(features, features) - exact).max()), float(exact.mean())
+        features = self._basis(known).T @ self.root
+        return column_error(self.kernel, self.data.column, self.data.values[known], features, self.bandwidth)

@@ -18,7 +18,15 @@ from kfrc._numerics import available_memory, clear_rounding, row_blocks
 from kfrc.columns import Table
 from kfrc.gram.base import GramFamily
 from kfrc.gram.centers import Centers, ColumnCenters
-from kfrc.gram.column_blocks import MOST_VALUES, ColumnBlock, ColumnData, PolynomialBlock, ValueBlock
+from kfrc.gram.column_blocks import (
+    MOST_VALUES,
+    PROBES,
+    ColumnBlock,
+    ColumnData,
+    PolynomialBlock,
+    ValueBlock,
+    relative_error,
+)
 from kfrc.gram.factored import FeatureGram
 from kfrc.kernels import Kernel, Profile, SymmetricLowRank
 from kfrc.typing import FloatArray, IntArray
@@ -34,9 +42,6 @@ _SMALL_BYTES = 1 << 28
 
 _BLOCK_ELEMENTS = 1 << 19
 """Elements of one block of features."""
-
-_PROBES = 200
-"""Samples among which the error is measured."""
 
 
 class ColumnGrams(GramFamily):
@@ -216,9 +221,8 @@ class ColumnGram(FeatureGram):
     @cached_property
     def approximation_error(self) -> float:
         """Largest error of a squared distance within a column among a sample of rows, relative to the mean distance."""
-        chosen = np.unique(np.linspace(0, self.n_samples - 1, _PROBES).astype(np.int64))
-        errors, sizes = zip(*(block.error(chosen) for block in self.column_blocks), strict=True)
-        return max(errors) / sum(sizes) if max(errors) > 0 else 0.0
+        chosen = np.unique(np.linspace(0, self.n_samples - 1, PROBES).astype(np.int64))
+        return relative_error([block.error(chosen) for block in self.column_blocks])
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
         # λ = Σ_d wᵀ Φ_d Φ_dᵀ w / S_d with w = s^{1/2} D^{-1/2} v, and D_j = Σ_d ‖φ_jd‖² depends on θ_d as well:

@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
@@ -18,16 +20,19 @@ from kfrc.blocks.row_maps import ColumnMap, numbers_only
 from kfrc.blocks.solution import solve_blocks
 from kfrc.clusterers._fcm_descent import solve_fcm
 from kfrc.clusterers._rows import fitted_rows
+from kfrc.columns import Schema
 from kfrc.dissimilarity import Dissimilarity
-from kfrc.exceptions import MissingRowWarning
+from kfrc.exceptions import ApproximationWarning, MissingRowWarning
 from kfrc.fitting import SourceTable, TableView, fit_source, fit_table, resolve_settings
+from kfrc.fitting.remarks import remarks
 from kfrc.fuzzifiers import Fuzzifier, Power
 from kfrc.gram import gram_family
+from kfrc.gram.column_blocks import MOST_VALUES
 from kfrc.kernels import Kernel
 from kfrc.kernels.gaussian import GaussianSum
 from kfrc.metrics import adjusted_rand_score
 from kfrc.relational import descend, sized_rule
-from kfrc.sources import ArraySource
+from kfrc.sources import ArraySource, ArrowSource
 from kfrc.typing import FloatArray
 
 N_ROWS, N_CLUSTERS = 21_000, 3
@@ -73,8 +78,6 @@ def all_at_once(X, weights=None, **parameters):
     if weights is None and not np.isnan(X).any():
         view = TableView.of(X, None, standardize=True, clip=False, robust_scale=False)
     else:
-        from kfrc.columns import Schema
-
         schema = Schema.learn(X, None, "partial")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MissingRowWarning)
@@ -111,6 +114,74 @@ def test_the_minimum_is_that_of_the_solver_with_all_rows_at_once(case, rows, inc
     assert here.result.solution.status == there.solution.status == "converged"
     assert here.result.solution.n_iter < there.solution.n_iter  # extrapolated steps
     assert_allclose(here.result.centers.squared_distances(X[:50]), _distances(here, X[:50]), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("blanks", [False, True], ids=["complete", "blanks"])
+@pytest.mark.parametrize("log_bandwidth", [0.0, -2.0, -4.0])
+def test_columns_of_few_values_are_exact_at_any_bandwidth(log_bandwidth, blanks, seed):
+    """Of codes in memory and of a file, in blocks, as with all rows at once."""
+    frame = _few_values(np.random.default_rng(seed), blanks=blanks)
+    types = {"order": ("ordinal", [0, 1, 2, 5, 7]), "name": "nominal"}
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    schema = Schema.learn(arrow, types, "partial")
+    codes = schema.encode(arrow)
+    asked = {"m": 1.1, "bandwidths": float(np.exp(log_bandwidth)), "tol": TIGHT, "column_types": types}
+    settings = settings_of(**asked)
+    view = TableView.of_types(codes, schema, None, clip=False)
+    there = fit_table(view, settings, np.random.default_rng(0), str)
+    assert there.gram.approximation_error < 1e-12
+    for table in (
+        SourceTable(ArraySource(codes, tuple(frame)), schema=schema),
+        SourceTable(ArrowSource(ds.dataset(arrow)), types),
+    ):
+        here = fit_source(table, settings, LocalEngine(1), np.random.default_rng(0), str)
+        assert here.result.approximation_error < 1e-12
+        U = np.asarray(here.memberships)
+        order = np.argmax(U.T @ there.solution.memberships, axis=0)
+        assert_allclose(U[:, order], there.solution.memberships, rtol=0, atol=1e-8)
+        assert_allclose(here.result.eigenvalues, there.eigenvalues, rtol=0, atol=1e-10)
+        assert here.result.solution.objective == pytest.approx(there.solution.objective, rel=1e-10)
+        found, expected = (fit.centers.squared_distances(codes) for fit in (here.result, there))
+        assert_allclose(found[:, order], expected, rtol=0, atol=1e-8 * expected.max())
+
+
+def _few_values(rng, *, blanks, n_rows=300):
+    """Two groups in a column of whole numbers, dates, an order, a name and a hundred different numbers."""
+    second = np.arange(n_rows) % 2
+    frame = pd.DataFrame(
+        {
+            "count": (rng.integers(1, 4, n_rows) + 20 * second).astype(np.float64),
+            "day": pd.Timestamp("2024-03-01") + pd.to_timedelta(rng.integers(0, 9, n_rows) + 400 * second, unit="D"),
+            "order": np.where(second, rng.choice([5, 7], n_rows), rng.choice([0, 1, 2], n_rows)),
+            "name": np.where(second, "b", rng.choice(["a", "c"], n_rows)),
+            "percent": rng.choice(rng.standard_normal(50), n_rows) + 5.0 * second,
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < 0.1) if blanks else frame
+
+
+def test_columns_of_many_values_that_are_not_resolved_are_reported():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 2)) + 4.0 * rng.integers(0, 2, (1000, 1))
+    asked = {"bandwidths": 0.01, "m": 1.1}
+    coarse, fine = in_blocks(X, **asked), in_blocks(X, **{**asked, "bandwidths": 0.5})
+    rows = coarse.memberships.rows
+    values = np.ascontiguousarray(coarse.view.standardized.T)
+    features = rows.features(rows.prepared(values, {}))
+    exact = -2.0 * rows.kernel.shifted(values.T, values.T, coarse.result.space.bandwidths)
+    squares = np.square(features[:, :, None] - features[:, None, :]).sum(axis=0)
+    error = np.abs(squares - exact).max() / exact.mean()
+    assert 0.1 * error <= coarse.result.approximation_error <= 1.01 * error
+    assert fine.result.approximation_error < 1e-10
+    ((message, category),) = remarks(coarse.result, ())
+    assert category is ApproximationWarning
+    assert f"{coarse.result.approximation_error:.2g}" in message
+    assert "larger bandwidths" in message
+    assert f"{MOST_VALUES} different values" in message
+    assert not list(remarks(fine.result, ()))
+    rounded = in_blocks(np.round(X, 1), **asked)
+    assert rounded.result.approximation_error == 0.0
 
 
 def _distances(fit, X):

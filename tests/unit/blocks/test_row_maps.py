@@ -83,14 +83,17 @@ class Case:
 
     @cached_property
     def map(self):
-        ranges, shares = np.zeros((len(self.columns), 2)), {}
+        ranges, shares, few = np.zeros((len(self.columns), 2)), {}, {}
         for j, (column, values) in enumerate(zip(self.columns, self.values, strict=True)):
             if column.continuous:
                 ranges[j] = np.nanmin(values), np.nanmax(values)
+                few[j] = np.unique(values[~np.isnan(values)])
             else:
                 shares[j] = column.shares(values, self.weights)
         incomplete = bool(np.isnan(self.values).any())
-        return ColumnMap.of(self.kernel, self.columns, self.bandwidths, ranges, shares, incomplete=incomplete)
+        return ColumnMap.of(
+            self.kernel, self.columns, self.bandwidths, ranges, shares, values=few, incomplete=incomplete
+        )
 
     def centers(self, rows=None, memberships=None):
         rows = self.map if rows is None else rows

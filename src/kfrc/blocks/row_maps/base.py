@@ -127,6 +127,13 @@ class RowMap(ABC):
     def as_centers(self, centers: BlockCenters) -> Centers:
         """The same centers for rows outside any block."""
 
+    def approximation_error(self, values: FloatArray) -> float:
+        """Largest error of a squared distance between some rows, (n_columns, n_rows), relative to the mean of them.
+
+        Zero if the map is exact.
+        """
+        return 0.0
+
     def centers_of(self, values: FloatArray, weights: FloatArray, s: FloatArray | None = None) -> BlockCenters:
         """Centers of few rows, values of shape (n_columns, n_rows), with weights t(u) of shape (n_rows, n_clusters).
 

@@ -1,8 +1,9 @@
-"""Kernels that are sums over columns: polynomials of numbers, indicators of levels, nothing of blanks."""
+"""Kernels that are sums over columns: polynomials of numbers, indicators of levels and few values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,7 @@ from kfrc.blocks.row_maps.parts import LevelColumn, PolynomialGroup
 from kfrc.columns import Column, Numeric
 from kfrc.gram import Centers, ColumnCenters, NodeCenters
 from kfrc.gram.chebyshev import chebyshev_grid, cosine_transform, to_coefficients
+from kfrc.gram.column_blocks import PROBES, column_error, prefers_values, relative_error
 from kfrc.kernels import AdditiveKernel, Profile
 from kfrc.typing import FloatArray, IntArray
 
@@ -26,7 +28,8 @@ SINGLE_TOL = 1e-6
 """The same in passes of single precision."""
 
 MOST_POLYNOMIALS = 256
-"""Of a column; bandwidths so small that more were needed are not resolved, and the error is measured and reported."""
+"""Of a column; many values at bandwidths so small that more were needed are not resolved, and ``approximation_error``
+says what that costs."""
 
 _RANK_TOL = 1e-13
 """Eigenvalues of a core below this share of the largest are left out of features."""
@@ -47,7 +50,7 @@ class _Table:
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap(RowMap):
-    """Kernels that are sums over columns: polynomials of numbers, indicators of levels, nothing of blanks.
+    """Kernels that are sums over columns: polynomials of numbers, indicators of levels and few values.
 
     Attributes
     ----------
@@ -60,7 +63,6 @@ class ColumnMap(RowMap):
         Whether there are blanks.
     dtype : dtype
         Of the polynomials.
-    tol : float
     """
 
     kernel: Profile
@@ -69,7 +71,6 @@ class ColumnMap(RowMap):
     levels: tuple[LevelColumn, ...]
     incomplete: bool
     dtype: Any = np.float64
-    tol: float = TOL
 
     has_single = True
 
@@ -82,9 +83,8 @@ class ColumnMap(RowMap):
         ranges: FloatArray,
         shares: dict[int, FloatArray],
         *,
+        values: dict[int, FloatArray] | None = None,
         incomplete: bool,
-        dtype: Any = np.float64,
-        tol: float = TOL,
     ) -> ColumnMap:
         """The map of columns with given ranges.
 
@@ -98,52 +98,49 @@ class ColumnMap(RowMap):
             Smallest and largest value of the columns of numbers, in standard units.
         shares : dict
             Of the levels of the other columns, by position.
+        values : dict, optional
+            All values of columns of numbers that have few, by position: rising, in standard units.
         incomplete : bool
-        dtype : dtype
-        tol : float
         """
+        values = {} if values is None else values
         used = np.isfinite(bandwidths)
         numbers = np.flatnonzero(used & np.array([column.continuous for column in types]))
         middle = ranges.mean(axis=1)
         half = np.maximum(0.5 * np.diff(ranges, axis=1)[:, 0], np.finfo(float).tiny)
-        needed = kernel.polynomials_needed(half[numbers] / bandwidths[numbers], tol) if len(numbers) else np.empty(0)
-        degrees = WIDTH * np.ceil(np.minimum(needed, MOST_POLYNOMIALS) / WIDTH).astype(np.int64)
-        groups, start = [], 0
-        for degree in np.unique(degrees).tolist():
-            chosen = numbers[degrees == degree]
-            group = PolynomialGroup(chosen, middle[chosen], half[chosen], bandwidths[chosen], int(degree), start)
-            groups.append(group)
-            start = group.stop
+        needed = _needed(kernel, half[numbers], bandwidths[numbers], TOL)
+        few = {
+            position
+            for position, degree in zip(numbers.tolist(), needed.tolist(), strict=True)
+            if position in values and prefers_values(len(values[position]), degree)
+        }
+        many = np.array([position for position in numbers.tolist() if position not in few], dtype=np.int64)
+        groups = _grouped(kernel, many, middle[many], half[many], bandwidths[many], TOL)
         levels = []
         for position in np.flatnonzero(used).tolist():
-            if not types[position].continuous:
+            theta = float(bandwidths[position])
+            if position in few:
+                nodes = values[position]
+                equal = np.full(len(nodes), 1.0 / len(nodes))
+                levels.append(LevelColumn(position, nodes, equal, theta, 0, measured=True))
+            elif not types[position].continuous:
                 share = shares[position]
-                levels.append(LevelColumn(position, len(share), share, float(bandwidths[position]), start))
-                start += len(share)
-        return cls(kernel, types, tuple(groups), tuple(levels), incomplete, dtype, tol)
+                levels.append(LevelColumn(position, np.arange(len(share), dtype=np.float64), share, theta, 0))
+        return cls(kernel, types, groups, _placed(levels, groups), incomplete)
 
     def in_single(self) -> RowMap:  # noqa: D102
         return self if self.dtype == np.float32 else self._single
 
     @cached_property
     def _single(self) -> ColumnMap:
-        bandwidths, ranges = np.full(len(self.types), np.inf), np.zeros((len(self.types), 2))
-        for group in self.groups:
-            bandwidths[group.positions] = group.bandwidths
-            ranges[group.positions] = np.column_stack([group.middle - group.half, group.middle + group.half])
-        for level in self.levels:
-            bandwidths[level.position] = level.bandwidth
-        shares = {level.position: level.shares for level in self.levels}
-        return ColumnMap.of(
-            self.kernel,
-            self.types,
-            bandwidths,
-            ranges,
-            shares,
-            incomplete=self.incomplete,
-            dtype=np.float32,
-            tol=SINGLE_TOL,
+        if not self.groups:
+            return replace(self, dtype=np.float32)
+        positions, middle, half, bandwidths = (
+            np.concatenate([getattr(group, name) for group in self.groups])
+            for name in ("positions", "middle", "half", "bandwidths")
         )
+        order = np.argsort(positions)
+        groups = _grouped(self.kernel, positions[order], middle[order], half[order], bandwidths[order], SINGLE_TOL)
+        return replace(self, groups=groups, levels=_placed(self.levels, groups), dtype=np.float32)
 
     def translated(self, centers: BlockCenters, other: RowMap) -> BlockCenters:  # noqa: D102
         # Means of polynomials that the other basis lacks are zero: they hardly count, or it would have them.
@@ -204,12 +201,7 @@ class ColumnMap(RowMap):
             write_products(spare[4], part, spare[:4])
             if known is not None:
                 part *= known[:, None].astype(self.dtype)
-        return _Basis(P, tuple(self._codes(values[level.position], level) for level in self.levels))
-
-    def _codes(self, values: FloatArray, level: LevelColumn) -> IntArray:
-        """Levels of some rows; one more for blanks, and for levels that no row of the fit had."""
-        codes = np.where(np.isnan(values), level.n_levels, values).astype(np.int64)
-        return np.minimum(codes, level.n_levels)
+        return _Basis(P, tuple(level.codes(values[level.position]) for level in self.levels))
 
     @cached_property
     def _cores(self) -> tuple[list[FloatArray], list[FloatArray]]:
@@ -224,8 +216,8 @@ class ColumnMap(RowMap):
         ]
         levels = []
         for level in self.levels:
-            codes = np.arange(level.n_levels, dtype=np.float64)
-            levels.append(self.kernel.profile(self.types[level.position].squares(codes, codes, level.bandwidth)))
+            squares = self.types[level.position].squares(level.nodes, level.nodes, level.bandwidth)
+            levels.append(self.kernel.profile(squares))
         return numbers, levels
 
     def table(self, centers: BlockCenters) -> _Table:  # noqa: D102
@@ -360,6 +352,20 @@ class ColumnMap(RowMap):
         found[self.positions] = np.add.reduceat(np.square(coordinates), ends, axis=0)
         return found
 
+    def approximation_error(self, values: FloatArray) -> float:  # noqa: D102
+        # Indicators are exact, and columns that they describe count for nothing here, as in Gram matrices.
+        chosen = np.unique(np.linspace(0, values.shape[1] - 1, PROBES).astype(np.int64))
+        z = values[:, chosen]
+        basis = self.prepared(z, {})
+        errors = []
+        for group, root in zip(self.groups, self._feature_roots, strict=True):
+            features = root @ group.of(basis.polynomials)
+            for k, position in enumerate(group.positions.tolist()):
+                known = ~np.isnan(z[position])
+                places, theta = z[position, known], float(group.bandwidths[k])
+                errors.append(column_error(self.kernel, self.types[position], places, features[k][:, known].T, theta))
+        return relative_error(errors)
+
     def as_centers(self, centers: BlockCenters) -> Centers:  # noqa: D102
         nodes, weights, bandwidths, norms = [], [], [], []
         numbers, levels = self._cores
@@ -373,17 +379,46 @@ class ColumnMap(RowMap):
                 bandwidths.append(float(group.bandwidths[k]))
         for level, core in zip(self.levels, levels, strict=True):
             part = centers.means[level.rows]
-            nodes.append(np.arange(level.n_levels, dtype=np.float64))
+            nodes.append(level.nodes)
             weights.append(part)
             bandwidths.append(level.bandwidth)
             norms.append(np.einsum("ni,nm,mi->i", part, core, part))
         theta = np.array(bandwidths)
-        if not self.levels and not self.incomplete and isinstance(self.kernel, AdditiveKernel):
+        measured = all(level.measured for level in self.levels)
+        if measured and not self.incomplete and isinstance(self.kernel, AdditiveKernel):
             return NodeCenters(
                 self.kernel, theta, self.positions, tuple(nodes), tuple(weights), np.array(norms).sum(axis=0)
             )
         columns = tuple(self.types[d] for d in self.positions.tolist())
         return ColumnCenters(self.kernel, columns, self.positions, theta, tuple(nodes), tuple(weights), np.array(norms))
+
+
+def _needed(kernel: Profile, half: FloatArray, bandwidths: FloatArray, tol: float) -> FloatArray:
+    return kernel.polynomials_needed(half / bandwidths, tol) if len(half) else np.empty(0)
+
+
+def _grouped(
+    kernel: Profile, positions: IntArray, middle: FloatArray, half: FloatArray, bandwidths: FloatArray, tol: float
+) -> tuple[PolynomialGroup, ...]:
+    """Columns of numbers by how many polynomials they need."""
+    needed = _needed(kernel, half, bandwidths, tol)
+    degrees = WIDTH * np.ceil(np.minimum(needed, MOST_POLYNOMIALS) / WIDTH).astype(np.int64)
+    groups, start = [], 0
+    for degree in np.unique(degrees).tolist():
+        chosen = degrees == degree
+        group = PolynomialGroup(positions[chosen], middle[chosen], half[chosen], bandwidths[chosen], int(degree), start)
+        groups.append(group)
+        start = group.stop
+    return tuple(groups)
+
+
+def _placed(levels: Sequence[LevelColumn], groups: tuple[PolynomialGroup, ...]) -> tuple[LevelColumn, ...]:
+    """The columns of indicators behind the polynomials."""
+    start, placed = groups[-1].stop if groups else 0, []
+    for level in levels:
+        placed.append(replace(level, start=start))
+        start = placed[-1].rows.stop
+    return tuple(placed)
 
 
 def numbers_only(n_columns: int) -> tuple[Column, ...]:

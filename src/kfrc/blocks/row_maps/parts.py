@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from kfrc.typing import FloatArray, IntArray
 
@@ -43,24 +46,46 @@ class PolynomialGroup:
 
 @dataclass(frozen=True, eq=False)
 class LevelColumn:
-    """A column of levels.
+    """A column of levels, or of numbers with few values, which are its levels then.
 
     Attributes
     ----------
     position : int
-    n_levels : int
+    nodes : ndarray of shape (n_levels,)
+        The values, rising, in standard units; codes of levels.
     shares : ndarray of shape (n_levels,)
-        Of the levels among all rows.
+        Of the levels among all rows; equal ones of numbers, where they are only a point to measure from.
     bandwidth : float
     start : int
         Where its functions begin, the indicators of the levels.
+    measured : bool
+        Whether it is a column of numbers.
     """
 
     position: int
-    n_levels: int
+    nodes: FloatArray
     shares: FloatArray
     bandwidth: float
     start: int
+    measured: bool = False
+
+    @property
+    def n_levels(self) -> int:
+        """Different values."""
+        return len(self.nodes)
+
+    @cached_property
+    def _between(self) -> FloatArray:
+        return 0.5 * (self.nodes[:-1] + self.nodes[1:])
+
+    def codes(self, values: FloatArray) -> IntArray:
+        """Levels of some rows; one more for blanks, and for levels that no row of the fit had.
+
+        A number that no row of the fit had counts as the nearest one.
+        """
+        found = np.searchsorted(self._between, values) if self.measured else values
+        codes = np.where(np.isnan(values), self.n_levels, found).astype(np.int64)
+        return np.minimum(codes, self.n_levels)
 
     @property
     def rows(self) -> slice:
