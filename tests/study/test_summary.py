@@ -16,7 +16,7 @@ from kfrc_app.figures.oracle_choices import draw, draw_summary
 from kfrc_app.study.design import StudyGrid, StudyTask
 from kfrc_app.study.store import StudyStore
 from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary, is_summary
-from kfrc_app.study.tables import build_tables, compact, over_cells, tables_of_summary
+from kfrc_app.study.tables import build_tables, cell_by_cell, compact, over_cells, tables_of_summary
 
 pytestmark = pytest.mark.slow
 
@@ -74,6 +74,22 @@ def test_a_short_table_has_one_row_per_method_and_ratio_and_shows_the_published_
         mean, error, published = long.loc[row.method, ["mean", "standard_error", "published"]]
         shown = f"{mean:.3f} ± {error:.3f}" + ("" if np.isnan(published) else f" ({published:.3f})")
         assert row[2] == (f"**{shown}**" if abs(mean - published) > 0.02 else shown)
+
+
+def test_cells_of_the_real_study_show_what_differs_and_what_rounding_decides():
+    def record(method, ari, undecided):
+        scores = {"ari": ari, "ami": 0.872, "fari_crisp": 0.676, "uniformity": 0.232, "undecided": undecided}
+        return {"task": "real-wine-seed01", "dataset": "wine", "method": method, "feasible": True, **scores}
+
+    records = pd.DataFrame([record("KFRC (quadratic)", 0.747, 0.25), record("vFCM", 0.897, 0.0)])
+    records[["fuzzifier", "kernel", "criterion", "max_anisotropy"]] = None
+    table = cell_by_cell(build_tables(records, "real")["paper"]).set_index("method")
+    assert table.loc["KFRC", ["ari", "ami", "undecided"]].tolist() == [
+        "0.747 (0.897) **−0.150**",
+        "0.872 (0.872) +0.000",
+        "25%",
+    ]
+    assert table.loc["vFCM", "ari"] == "0.897 (0.897) +0.000"
 
 
 def test_means_over_cells_count_what_differs_from_the_published_values():

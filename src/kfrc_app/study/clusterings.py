@@ -41,6 +41,10 @@ class _Known:
     outcomes: dict[Fuzzifier, Record] = field(default_factory=dict)
 
 
+_EQUAL = 1e-6
+"""Difference of two memberships below which rounding decides which of them is larger."""
+
+
 class Scores:
     """Agreement of memberships with what is known of a data set, and how fuzzy they are."""
 
@@ -53,6 +57,7 @@ class Scores:
     def of(self, memberships: NDArray[np.float64]) -> Record:
         """Scores by name; what depends on the labels alone is computed once for all memberships with these."""
         data, labels = self._data, memberships.argmax(axis=1)
+        second, first = np.partition(memberships, -2, axis=1)[:, -2:].T
         key = labels.tobytes()
         if key not in self._of_labels:
             self._of_labels[key] = {
@@ -63,6 +68,7 @@ class Scores:
             **self._of_labels[key],
             "fari_crisp": float(fuzzy_adjusted_rand_score(data.labels, memberships)),
             "uniformity": float(uniformity_index(memberships)),
+            "undecided": float((first - second < _EQUAL).mean()),
         }
         if data.posteriors is not None:
             found["fari_fuzzy"] = float(frobenius_adjusted_rand_score(data.posteriors, memberships))

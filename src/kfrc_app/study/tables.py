@@ -55,7 +55,7 @@ def build_tables(records: pd.DataFrame, study: str) -> dict[str, pd.DataFrame]:
         groups, metrics = _CELL, SYNTHETIC_METRICS
     else:
         picked = _one_row_per_method(picked)
-        groups, metrics = ["method", "dataset"], REAL_METRICS
+        groups, metrics = ["method", "dataset"], (*REAL_METRICS, "undecided")
     paper = _beside_published(_means(picked, groups, metrics), groups, _PUBLISHED[study])
     return {"paper": paper, "without_labels": _without_labels(records, picked, groups, metrics)}
 
@@ -131,14 +131,17 @@ def compact(table: pd.DataFrame, metric: str) -> pd.DataFrame:
 def cell_by_cell(table: pd.DataFrame) -> pd.DataFrame:
     """The real study: a row per data set and method of the paper, a column per measure.
 
-    A cell has the value here, the published one in brackets, and the difference, in bold if it is above 0.02.
+    A cell has the value here, the published one in brackets, and the difference, in bold if it is above 0.02. The last
+    column is the share of rows whose two largest memberships are equal, so that rounding decides their labels.
     """
+    undecided = table[table["metric"] == "undecided"].set_index(["dataset", "method"])["mean"]
     known = table[table["published"].notna()]
     differences = known["difference"].map("{:+.3f}".format).str.replace("-", "−")
     differences = differences.where(known["difference"].abs() <= NOTABLE, "**" + differences + "**")
     values = known["mean"].map("{:z.3f}".format) + known["published"].map(" ({:.3f}) ".format) + differences
     wide = known.assign(cell=values).pivot(index=["dataset", "method"], columns="metric", values="cell")
-    return wide[list(REAL_METRICS)].rename_axis(columns=None).reset_index()
+    wide = wide[list(REAL_METRICS)].assign(undecided=undecided.map("{:.0%}".format))
+    return wide.rename_axis(columns=None).reset_index()
 
 
 def shares(table: pd.DataFrame) -> pd.DataFrame:
