@@ -72,13 +72,9 @@ def test_rows_of_a_fit_are_given_their_memberships_again(cls):
         rng = np.random.default_rng([31, seed])
         X, n_clusters = draw_table(rng, blanks=cls in TAKING_BLANKS and seed % 3 > 0)
         model = draw_model(cls, rng, n_clusters)
-        weights = (
-            rng.choice([0.0, 0.5, 1.0, 2.0, 3.7], len(X))
-            if seed % 4 == 0 and has_fit_parameter(cls, "sample_weight")
-            else None
-        )
+        weighted = {"sample_weight": rng.choice([0.0, 0.5, 1.0, 2.0, 3.7], len(X))} if seed % 4 == 0 else {}
         rows = pd.DataFrame(X) if seed % 5 == 0 else X
-        model.fit(rows, sample_weight=weights)
+        model.fit(rows, **(weighted if has_fit_parameter(model, "sample_weight") else {}))
         if model.status_ == "converged":
             n_converged += 1
             assert largest_difference(model, rows) <= 1e-6, (seed, model)
