@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,13 +15,15 @@ from typer.testing import CliRunner
 from kfrc_app.cli import study as verbs
 from kfrc_app.figures.oracle_choices import draw, draw_summary
 from kfrc_app.study.design import StudyGrid, StudyTask
+from kfrc_app.study.picks import SYNTHETIC_METRICS
 from kfrc_app.study.store import StudyStore
 from kfrc_app.study.summary import CHOSEN_WITH_LABELS, FIXED_SETTING, Summary, is_summary
-from kfrc_app.study.tables import build_tables, cell_by_cell, compact, over_cells, tables_of_summary
+from kfrc_app.study.tables import build_tables, cell_by_cell, compact, over_cells, tables_of_summary, to_markdown
 
 pytestmark = pytest.mark.slow
 
 SEEDS = (1, 2, 3)
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +170,17 @@ def test_the_verbs_take_a_summary(records, tmp_path):
     assert CliRunner().invoke(verbs.app, ["figures", str(tmp_path / "small")]).exit_code == 0
     assert (tmp_path / "small" / "figures" / "figure_2.png").exists()
     assert json.loads((tmp_path / "small" / "about.json").read_text())["version"] == "x"
+
+
+@pytest.mark.parametrize("measure", SYNTHETIC_METRICS)
+def test_the_pages_on_reproduction_print_what_the_stored_seeds_give(measure):
+    made = tables_of_summary(Summary.read(DOCS / "data" / "synthetic_study"))
+    cells = to_markdown(compact(made["paper"], measure))
+    assert cells in (DOCS / "reproduction-cells.md").read_text(encoding="utf-8") + "\n"
+    if measure == "fari_fuzzy":
+        kfrc = made["without_labels"][made["without_labels"]["method"].str.startswith("KFRC")]
+        over = to_markdown(over_cells(pd.concat([made["paper"], kfrc]), measure))
+        assert over in (DOCS / "reproduction.md").read_text(encoding="utf-8")
 
 
 def test_a_summary_without_choices_has_tables_and_no_figure(records, tmp_path):
