@@ -99,8 +99,8 @@ class ArraySource(Source):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if isinstance(state["X"], _Mapped):
-            file = state["_state"]
-            state = {**state, "X": state["X"].open(), "_state": None if file is None else file.seen_again()}
+            file = None if state["_state"] is None else state["_state"].seen_again()
+            state = {**state, "X": state["X"].open(), "_state": file}
         self.__dict__.update(state)
 
 

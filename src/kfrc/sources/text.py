@@ -8,13 +8,14 @@ import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kfrc.sources.arrow import ParquetSource, expanded
 from kfrc.sources.base import Chunk, Source, SourceError, require_arrow
 from kfrc.sources.footers import Footer, first_line, kind_of
-from kfrc.sources.unchanged import fingerprint_of, states_of
+from kfrc.sources.unchanged import FileState, fingerprint_of, states_of
 
 _TEXT_BLOCK = 1 << 24
 """Bytes of a text file that are parsed at a time; the types of its columns are those of the first so many."""
@@ -24,7 +25,8 @@ class CSVSource(Source):
     """Rows of text files, kept as Parquet in a temporary folder after they were parsed once.
 
     Parsing text takes several times as long as everything else that a pass over the rows does. The copy is removed when
-    nobody needs the source any more.
+    nobody needs the source any more. The text files must stay as they were when they were parsed, as those of other
+    sources must, and every process that reads rows must see both.
 
     Parameters
     ----------
@@ -56,12 +58,15 @@ class CSVSource(Source):
         schema = next((found for file in files if (found := _types_of(file, separator)) is not None), None)
         if schema is None:
             raise SourceError(f"{self._described} has no rows")
-        place = _Folder(tempfile.mkdtemp(prefix="kfrc-rows-", dir=folder))
+        place = _Folder(os.path.abspath(tempfile.mkdtemp(prefix="kfrc-rows-", dir=folder)))
         self._folder: _Folder | None = place
         try:
-            originals = {os.path.join(place.name, f"{k:06d}.parquet"): file for k, file in enumerate(files)}
-            for target, file in originals.items():
+            originals = {}
+            for k, (file, state) in enumerate(zip(files, self._states, strict=True)):
+                target = os.path.join(place.name, f"{k:06d}.parquet")
                 _spool(file, target, separator, schema)
+                # Like the copy, the original is looked for from any folder that a process works in.
+                originals[target] = replace(state, path=os.path.abspath(file))
             for state in self._states:
                 state.refuse_change()
             self._rows = _Copies(originals, self._described, columns, weights)
@@ -111,20 +116,21 @@ class _Folder:
 
 
 class _Copies(ParquetSource):
-    """Parquet files that are called by the names of what they are copies of."""
+    """Parquet files that are called by the names of what they are copies of, and are good as long as these are."""
 
     def __init__(
-        self, originals: dict[str, str], described: str, columns: Sequence[str] | None, weights: str | None
+        self, originals: dict[str, FileState], described: str, columns: Sequence[str] | None, weights: str | None
     ) -> None:
         self.originals, self._described = originals, described
         super().__init__(list(originals), columns, weights)
+        self._states = tuple(replace(state, original=originals[state.path]) for state in self._states)
 
     @property
     def described(self) -> str:
         return self._described
 
     def _called(self, footer: Footer) -> str:
-        return self.originals[footer.path]
+        return self.originals[footer.path].path
 
 
 def _types_of(path: str, separator: str | None) -> Any:

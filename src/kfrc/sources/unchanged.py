@@ -40,12 +40,15 @@ class FileState:
     limit : int
         Bytes up to which the whole file is compared.
     digest : str
+    original : FileState or None
+        What the file is a copy of, which must not change either.
     """
 
     path: str
     stamp: Stamp
     limit: int
     digest: str
+    original: FileState | None = None
 
     @classmethod
     def of(cls, path: str, limit: int = _WHOLE) -> FileState:
@@ -79,13 +82,15 @@ class FileState:
         return replace(self, stamp=found)
 
     def refuse_change(self) -> None:
-        """Stop if the file has changed; costs nothing unless it was written, touched or moved.
+        """Stop if the file, or its original, has changed; costs nothing unless one was written, touched or moved.
 
         Raises
         ------
         SourceError
             If it has, or is gone.
         """
+        if self.original is not None:
+            self.original.refuse_change()
         found = stamp_of(self.path)
         if found == self.stamp:
             return

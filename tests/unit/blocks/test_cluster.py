@@ -21,7 +21,7 @@ from slow_rows import MortalRows, SlowRows
 
 from kfrc import FCM, KFRC
 from kfrc.blocks import WorkerError, connected
-from kfrc.sources import ParquetSource, SourceError
+from kfrc.sources import CSVSource, ParquetSource, SourceError
 from processes import Machines, kill
 from waiting import wait_until
 
@@ -186,15 +186,19 @@ def test_a_damaged_file_is_named_by_the_cluster_too(cluster, folder, tmp_path):
         KFRC(**SETTINGS).fit(source, client=client, memory=SMALL)
 
 
-def test_a_file_that_is_replaced_is_refused_by_the_cluster_too(cluster, frame, tmp_path):
-    path, other = tmp_path / "rows.parquet", tmp_path / "other.parquet"
+@pytest.mark.parametrize("source", [SlowRows, CSVSource])
+def test_a_file_that_is_replaced_is_refused_by_the_cluster_too(cluster, frame, tmp_path, source):
+    path, other = tmp_path / "rows", tmp_path / "other"
     for place, rows in ((path, frame), (other, frame[::-1])):
-        table = pa.Table.from_pandas(rows, preserve_index=False)
-        pq.write_table(table, place, compression="none", use_dictionary=False, row_group_size=40_000)
+        if source is CSVSource:
+            rows.to_csv(place, index=False, float_format="%+.9e")
+        else:
+            table = pa.Table.from_pandas(rows, preserve_index=False)
+            pq.write_table(table, place, compression="none", use_dictionary=False, row_group_size=40_000)
     assert path.stat().st_size == other.stat().st_size
     replaced = AfterPass(1, lambda: other.replace(path), delay=0)
-    with cluster.client(1) as client, pytest.raises(SourceError, match=r"rows\.parquet has changed since"):
-        KFRC(**SETTINGS).fit(SlowRows(path), client=client, memory=SMALL, checkpoint=replaced)
+    with cluster.client(1) as client, pytest.raises(SourceError, match="rows has changed since"):
+        KFRC(**SETTINGS).fit(source(path), client=client, memory=SMALL, checkpoint=replaced)
 
 
 def test_rows_that_kill_every_worker_end_the_fit_with_one_line(cluster, folder):

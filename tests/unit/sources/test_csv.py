@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import gc
 import gzip
-import os
 import pickle
 
 import numpy as np
@@ -292,14 +291,6 @@ def test_the_copy_does_not_go_with_a_pickled_source(written, tmp_path):
     gc.collect()
     assert column(source) == [1.0, 2.0]
     assert_array_equal(next(source.chunks(0, 2)).weights, [2.0, 3.0])
-
-
-def test_text_files_are_not_looked_at_again(written):
-    path = written("a.csv", "x\n1\n2\n")
-    source = CSVSource(path)
-    os.unlink(path)
-    assert column(source) == [1.0, 2.0]
-    assert source.described == str(path)
 
 
 def test_names_of_columns_that_are_not_utf_8_are_told(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pickle
 import shutil
@@ -26,12 +27,19 @@ def values(seed):
     return np.random.default_rng(seed).standard_normal(SHAPE)
 
 
+def spelled(value):
+    return f"{value:+.17e}".encode()
+
+
 def write(path, X):
     """The same size whatever the numbers are."""
     if path.suffix == ".npy":
         np.save(path, X)
     elif path.suffix == ".bin":
         path.write_bytes(X.tobytes())
+    elif ".csv" in path.suffixes:
+        text = b"a,b,c\n" + b"".join(b",".join(map(spelled, row)) + b"\n" for row in X)
+        path.write_bytes(gzip.compress(text, 0, mtime=0) if path.suffix == ".gz" else text)
     else:
         pq.write_table(pa.table(dict(zip("abc", X.T, strict=True))), path, row_group_size=300, **PLAIN)
 
@@ -39,6 +47,10 @@ def write(path, X):
 SOURCES = {
     "parquet": ("x.parquet", lambda folder: ParquetSource(folder / "x.parquet")),
     "several": ("x.parquet", lambda folder: ParquetSource(folder)),
+    "text": ("x.csv", lambda folder: CSVSource(folder / "x.csv")),
+    "packed text": ("x.csv.gz", lambda folder: CSVSource(folder / "x.csv.gz")),
+    "several texts": ("x.csv", lambda folder: CSVSource(folder / "*.csv")),
+    "text in part": ("x.csv", lambda folder: CSVSource(folder / "x.csv").restricted(["c", "a", "b"])),
     "arrow": ("x.parquet", lambda folder: ArrowSource(ds.dataset(str(folder)))),
     "npy": ("x.npy", lambda folder: ArraySource(np.load(folder / "x.npy", mmap_mode="r"))),
     "memmap": ("x.bin", lambda folder: ArraySource(np.memmap(folder / "x.bin", np.float64, "r", shape=SHAPE)[10:, 1:])),
@@ -53,7 +65,7 @@ def rows(source, start=0, stop=None):
 def over(path, X):
     """Written over the old bytes, and the time of the change put back."""
     known = path.stat()
-    other = path.with_name("other" + path.suffix)
+    other = path.with_name("other" + "".join(path.suffixes))
     write(other, X)
     content = other.read_bytes()
     other.unlink()
@@ -66,7 +78,7 @@ def over(path, X):
 def instead(path, X):
     """Another file in the place of the old one, with its time."""
     known = path.stat()
-    other = path.parent.parent / ("other" + path.suffix)
+    other = path.parent.parent / ("other" + "".join(path.suffixes))
     write(other, X)
     os.utime(other, ns=(known.st_atime_ns, known.st_mtime_ns))
     other.replace(path)
@@ -74,12 +86,13 @@ def instead(path, X):
 
 def one_value(path, X):
     before = np.frombuffer(path.read_bytes(), np.uint8).copy()
-    place = before.tobytes().index(X[400, 1].tobytes())  # of the mantissa: no other byte of the file says it
-    before[place] ^= 1
+    is_text = ".csv" in path.suffixes  # a sign, a digit and a point, then another digit
+    place = before.tobytes().index(spelled(X[400, 1]) if is_text else X[400, 1].tobytes()) + 3 * is_text
+    before[place] ^= 1  # of the mantissa: no other byte of the file says it
     path.write_bytes(before.tobytes())
 
 
-counted_in_parts = pytest.mark.parametrize("source", ["parquet", "several"], indirect=True)
+counted_in_parts = pytest.mark.parametrize("source", ["parquet", "several", "text", "several texts"], indirect=True)
 
 
 @pytest.fixture(params=SOURCES)
@@ -88,9 +101,9 @@ def source(request, tmp_path):
     folder = tmp_path / "rows"
     folder.mkdir()
     write(folder / name, values(1))
-    if request.param == "several":
+    if request.param.startswith("several"):
         for k in range(2):
-            write(folder / f"y{k}.parquet", values(2 + k))
+            write(folder / name.replace("x", f"y{k}", 1), values(2 + k))
     made = make(folder)
     made.path = folder / name
     return made
@@ -113,6 +126,19 @@ def test_other_rows_of_the_same_size_are_refused_wherever_they_are_read(source, 
             with pytest.raises(SourceError, match="has changed since its rows were counted: begin again"):
                 rows(reader)
     with pytest.raises(SourceError, match="has changed since its rows were counted: begin again"):
+        rows(pickle.loads(content))
+
+
+def test_rows_of_a_file_that_is_gone_are_refused(source):
+    before, worker, content = rows(source), sent(source), pickle.dumps(source)
+    source.path.unlink()
+    for reader in (source, worker):
+        if isinstance(source, ArraySource):  # a file that is mapped lives on without its name
+            assert_array_equal(rows(reader), before)
+        else:
+            with pytest.raises(SourceError, match="does not exist any more"):
+                rows(reader)
+    with pytest.raises(SourceError, match="does not exist any more"):
         rows(pickle.loads(content))
 
 
@@ -167,12 +193,9 @@ def test_a_fit_answers_for_its_own_rows_only(source):
         assert_array_equal(np.asarray(model.memberships_), before)
 
 
-def test_text_that_changes_while_it_is_parsed_is_refused_and_afterwards_its_rows_are_kept(tmp_path, monkeypatch):
+def test_text_that_changes_while_it_is_parsed_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "x.csv"
     path.write_text("a,b\n" + "1.5,2\n" * 50)
-    source = CSVSource(path)
-    path.write_text("a,b\n" + "7.5,2\n" * 50)
-    assert_array_equal(rows(source), np.tile([1.5, 2.0], (50, 1)))
     spool = CSVSource.__init__.__globals__["_spool"]
 
     def changing(*arguments):
@@ -182,6 +205,28 @@ def test_text_that_changes_while_it_is_parsed_is_refused_and_afterwards_its_rows
     monkeypatch.setitem(CSVSource.__init__.__globals__, "_spool", changing)
     with pytest.raises(SourceError, match=r"x\.csv has changed"):
         CSVSource(path)
+
+
+def test_text_is_found_from_another_folder_and_only_while_its_copy_is_there(tmp_path, monkeypatch):
+    write(tmp_path / "x.csv", values(1))
+    monkeypatch.chdir(tmp_path)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    source = CSVSource("x.csv", folder=copies.name)
+    before = rows(source)
+    monkeypatch.chdir(copies)
+    assert_array_equal(rows(source), before)
+    assert_array_equal(rows(sent(source)), before)
+    assert_array_equal(rows(source.restricted(["b"])), before[:, 1:2])
+    (copy,) = copies.glob("*/*.parquet")
+    content = bytearray(copy.read_bytes())
+    content[len(content) // 2] ^= 1
+    copy.write_bytes(content)
+    with pytest.raises(SourceError, match=r"000000\.parquet has changed"):
+        rows(source)
+    copy.unlink()
+    with pytest.raises(SourceError, match=r"000000\.parquet does not exist any more"):
+        rows(source)
 
 
 @counted_in_parts
