@@ -42,14 +42,15 @@ _LOCKS = ("global.lock", "purge.lock")
 """Empty files of Dask's own, by which its processes agree on who clears up: one of each, however long they run."""
 
 
-_SHORT_LOGS = {
+_BOUNDED = {
     "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "10",
     "DASK_DISTRIBUTED__ADMIN__LOG_LENGTH": "100",
     "DASK_DISTRIBUTED__SCHEDULER__EVENTS_CLEANUP_DELAY": "10s",
+    "DASK_DISTRIBUTED__SCHEDULER__PRELOAD": "['hostile.soak.forgetting']",
 }
 """For half an hour a scheduler does nothing but fill what Dask keeps for its developers: the last thousand messages to
-every worker, with the centers in them, the last ten thousand lines of its log and the events of the last hour. What
-grows beyond that is looked for; what Dask keeps of each dead worker is measured by dead_workers.py."""
+every worker, with the centers in them, its log and the events of the last hour. It also keeps dead workers with what
+they were at (dead_workers.py shows it without a fit), unless it is helped. What grows beyond that is looked for."""
 
 
 class Cluster(Machines):
@@ -60,7 +61,7 @@ class Cluster(Machines):
         self.temporary = folder / "cluster-tmp"
         for each in (self.scratch, self.temporary):
             each.mkdir()
-        super().__init__(folder, Path(__file__).parents[2], TMPDIR=str(self.temporary), **_SHORT_LOGS)
+        super().__init__(folder, Path(__file__).parents[2], TMPDIR=str(self.temporary), **_BOUNDED)
         self.address, self.scheduler, _ = self.cluster(0)
         self.nannies = [self._nanny() for _ in range(2)]
 
