@@ -23,7 +23,7 @@ from kfrc import activity
 from kfrc._numerics import row_blocks
 from kfrc.columns import Rows, Table
 from kfrc.directions import sparse_directions
-from kfrc.gram import ColumnGram, gram_family
+from kfrc.gram import ColumnGrams
 from kfrc.kernels.linear import Linear
 from kfrc.metrics import adjusted_rand_score
 from kfrc.typing import BoolArray, FloatArray, IntArray
@@ -205,8 +205,7 @@ class _Points:
     def of(cls, X: Rows) -> _Points:
         if not isinstance(X, Table):
             return cls(_in_units(X, np.ones(len(X))), np.arange(X.shape[1]), np.ones(len(X)))
-        gram = gram_family(X, Linear()).at(np.ones(X.shape[1]))
-        assert isinstance(gram, ColumnGram)  # what tables have under a sum over columns
+        gram = ColumnGrams(X, Linear()).at(np.ones(X.shape[1]))
         features = np.vstack([block for _, block in gram.blocks()])
         return cls(_in_units(features, X.mass), np.repeat(gram.used, gram.ranks), X.mass)
 

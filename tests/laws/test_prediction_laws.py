@@ -8,7 +8,7 @@ import pytest
 from sklearn.utils.validation import has_fit_parameter
 
 from kfrc import FANNY, FCM, FRC, KFRC, NERFCM, RFCM, VFCM
-from kfrc.clusterers import _relational, fcm
+from kfrc.clusterers import _relational, fcm, kfrc
 from kfrc.sources import ArraySource
 from strategies import CLUSTERERS
 
@@ -92,6 +92,34 @@ def test_so_are_those_of_a_fit_in_blocks(cls, from_source, monkeypatch):
         X, n_clusters = draw_table(rng, blanks=seed % 3 > 0)
         model = draw_model(cls, rng, n_clusters)
         model.fit(ArraySource(X) if from_source else X)
+        if model.status_ == "converged":
+            n_converged += 1
+            assert largest_difference(model, X) <= 1e-6, (seed, model)
+    assert n_converged > 0.7 * n_tables
+
+
+def draw_table_with_far_rows(rng):
+    """Columns of very different ranges with blanks, most rows very close to each other beside a few far ones."""
+    n, p = int(rng.choice([40, 100, 400])), int(rng.integers(2, 6))
+    X = rng.standard_normal((n, p)) * 10.0 ** rng.uniform(-3.0, 0.0, p)
+    X[rng.integers(n, size=max(2, n // 50))] += 10.0 ** rng.uniform(2.0, 6.0) * rng.choice([-1, 1], (1, p))
+    X[rng.random(X.shape) < 0.15] = np.nan
+    X[np.isnan(X).all(axis=1), 0] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("rows_as", ["memory", "weighted", "blocks", "source"])
+def test_near_rows_keep_their_distances_beside_far_ones_under_the_linear_kernel(rows_as, monkeypatch):
+    if rows_as in ("blocks", "source"):
+        monkeypatch.setattr(kfrc, "SAMPLE_ROWS", 2)
+    n_converged, n_tables = 0, 25
+    for seed in range(n_tables):
+        rng = np.random.default_rng([33, seed])
+        X, n_clusters = draw_table_with_far_rows(rng), int(rng.integers(2, 5))
+        m, theta = float(rng.choice([1.05, 1.2, 1.5, 2.0, 3.0, 10.0])), 10.0 ** rng.uniform(-2.0, 2.0, X.shape[1])
+        model = KFRC(n_clusters, kernel="linear", bandwidths=theta, m=m, max_iter=1000, n_init=1, random_state=0)
+        weights = {"sample_weight": rng.choice([0.5, 1.0, 3.7], len(X))} if rows_as == "weighted" else {}
+        model.fit(ArraySource(X) if rows_as == "source" else X, **weights)
         if model.status_ == "converged":
             n_converged += 1
             assert largest_difference(model, X) <= 1e-6, (seed, model)

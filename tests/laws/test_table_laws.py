@@ -11,7 +11,7 @@ from kfrc.columns import Column, Numeric, Table
 from kfrc.contributions import cluster_contributions, scatter
 from kfrc.dissimilarity import Dissimilarity
 from kfrc.fuzzifiers import ComplementaryRoot, Fuzzifier, Power, Quadratic
-from kfrc.gram import ChebyshevGrams, ColumnGrams, DenseGrams, gram_family, places_of
+from kfrc.gram import ChebyshevGrams, ColumnGrams, DenseGrams, FactoredGram, gram_family, places_of
 from kfrc.kernels import Kernel
 from kfrc.kernels.gaussian import GaussianSum
 from kfrc.kernels.linear import Linear
@@ -63,11 +63,11 @@ def test_a_complete_table_of_numbers_has_the_spectrum_of_the_array(seed, name):
     assert_allclose(gradients[1], gradients[0], rtol=0, atol=1e-9)
 
 
-@given(seeds, st.sampled_from(KERNELS), st.booleans())
+@given(seeds, st.sampled_from(KERNELS), st.booleans(), st.sampled_from([KINDS, ("numeric",) * 5]))
 @quick
-def test_gradients_are_slopes_with_levels_blanks_and_weights(seed, name, weighted):
+def test_gradients_are_slopes_with_levels_blanks_and_weights(seed, name, weighted, kinds):
     weights = np.random.default_rng(seed).uniform(0.2, 3.0, 80) if weighted else None
-    family = gram_family(table(codes_of(seed, missing=0.2), weights=weights), Kernel.from_name(name))
+    family = gram_family(table(codes_of(seed, missing=0.2), kinds, weights), Kernel.from_name(name))
     theta = bandwidths_of(seed)
     gram = family.at(theta)
     # All eigenvalues together have a gradient also where two of them are equal.
@@ -86,6 +86,29 @@ def test_gradients_are_slopes_with_levels_blanks_and_weights(seed, name, weighte
     # Two steps, extrapolated: the error falls with the fourth power of the step.
     differences = [(4 * slope(d, 3e-4) - slope(d, 6e-4)) / 3 for d in range(5)]
     assert_allclose(analytic, differences, rtol=0, atol=1e-9)
+
+
+@given(seeds, st.booleans(), st.sampled_from([0.0, 0.2]))
+@quick
+def test_points_with_blanks_have_the_numbers_of_features_column_by_column(seed, weighted, missing):
+    weights = np.random.default_rng(seed).uniform(0.2, 3.0, 80) if weighted else None
+    rows, theta = table(codes_of(seed, missing=missing), ["numeric"] * 5, weights), bandwidths_of(seed)
+    points, features = (family.at(theta) for family in (gram_family(rows, Linear()), ColumnGrams(rows, Linear())))
+    assert isinstance(points, FactoredGram)
+    p = np.random.default_rng(seed).dirichlet(np.full(80, 0.1), size=3).T
+    spectra = [spectrum_of(gram, 3) for gram in (points, features)]
+    slopes = [
+        gram.log_bandwidth_gradients([s.adjoint(np.ones(3))])
+        for gram, s in zip((points, features), spectra, strict=True)
+    ]
+    for found, expected in (
+        (points.center_distances(p)[0], features.center_distances(p)[0]),
+        (points.columns(range(80)), features.columns(range(80))),
+        (points.centers(p).squared_distances(rows.values), features.centers(p).squared_distances(rows.values)),
+        (spectra[0].eigenvalues, spectra[1].eigenvalues),
+        tuple(slopes),
+    ):
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
 
 
 def test_a_nominal_column_has_the_kernel_of_li_and_racine():
@@ -302,8 +325,8 @@ def test_centers_of_complete_rows_place_rows_with_blanks_by_what_is_known():
             theta = bandwidths_of(4, 3)
             plain = gram_family(X, kernel).at(theta).centers(p).for_blanks().squared_distances(Z)
             typed = gram_family(table(X, ["numeric"] * 3), kernel).at(theta).centers(p)
-            standard = Table(Z, typed.columns)  # in the same units, as X is standardized
-            assert_allclose(plain, typed.squared_distances(standard.values), rtol=1e-9, atol=1e-10)
+            # in the same units, as X is standardized
+            assert_allclose(plain, typed.squared_distances(Z), rtol=1e-9, atol=1e-10)
 
 
 def test_numbers_with_few_values_are_described_by_indicators():

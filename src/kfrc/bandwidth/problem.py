@@ -54,7 +54,7 @@ class Problem:
         self.n_evaluations += 1
         activity.step("trying bandwidths")
         family = self.family
-        if isinstance(family, FactoredGrams) and family.is_linear and family.n_features <= family.n_samples:
+        if isinstance(family, FactoredGrams) and family.is_plain and family.n_features <= family.n_samples:
             return LinearEvaluation(family, log_bandwidths, n_eigenvalues)
         gram = family.at(np.exp(log_bandwidths))
         spectrum = spectrum_of(gram, n_eigenvalues, warm_start=self._last)

@@ -246,15 +246,21 @@ def row_map(
         If the kernel needs all rows at once.
     """
     ranges, shares, values = columns.restricted(places)
-    if columns.types is None and isinstance(kernel, (Linear, Oriented)):
+    types = numbers_only(len(places)) if columns.types is None else tuple(columns.types[k] for k in places.tolist())
+    are_points = isinstance(kernel, Linear) and all(column.continuous for column in types)
+    if are_points or (columns.types is None and isinstance(kernel, Oriented)):
         axes = kernel.axes if isinstance(kernel, Oriented) else None
         points = kernel.factor(values_of(view.standardized)[:, places], bandwidths)
         assert points is not None
-        return PointMap(kernel, bandwidths, axes, np.median(points, axis=0))
+        return PointMap(kernel, bandwidths, axes, _midst_of_known(points), columns.incomplete)
     if not isinstance(kernel, Profile):
         raise SourceError(f'the {kernel.label} kernel needs all rows at once: use kernel="sum"')
-    types = numbers_only(len(places)) if columns.types is None else tuple(columns.types[k] for k in places.tolist())
     return ColumnMap.of(kernel, types, bandwidths, ranges, shares, values=values, incomplete=columns.incomplete)
+
+
+def _midst_of_known(points: FloatArray) -> FloatArray:
+    """Medians of what is known of each coordinate; zero where nothing is."""
+    return np.array([np.median(known) if len(known) else 0.0 for known in (x[~np.isnan(x)] for x in points.T)])
 
 
 def _sample_values(view: TableView, sampled: KernelFit) -> FloatArray:
@@ -266,7 +272,7 @@ def _sample_values(view: TableView, sampled: KernelFit) -> FloatArray:
 
 def _part_totals(rows: RowMap, columns: SourceColumns, survey: Survey, positions: IntArray) -> FloatArray:
     """Weight of the rows in which each column is known, in the order of the functions."""
-    if not isinstance(rows, ColumnMap):
+    if isinstance(rows, PointMap) and not rows.incomplete:
         return np.array([survey.total])
     return survey.total - np.array([columns.n_blank[int(p)] for p in positions[rows.positions]])
 

@@ -156,7 +156,14 @@ class FactoredGram(FeatureGram):
 
     def log_bandwidth_gradients(self, adjoints: Sequence[SymmetricLowRank]) -> FloatArray:  # noqa: D102
         family, bandwidths = self._origin()
-        return family.kernel.log_bandwidth_gradients(family.X, bandwidths, _NO_MATRIX, adjoints)
+        totals = self.feature_totals
+        if totals is None:
+            return family.kernel.log_bandwidth_gradients(family.X, bandwidths, _NO_MATRIX, adjoints)
+        # The linear kernel: λ = Σ_d (Φ_dᵀw)² / S_d, D_j = Σ_d φ_jd², and every Φ_d is inversely proportional to θ_d.
+        Z = self._features
+        return np.array(
+            [-2.0 * (a.weights @ (a.vectors.T @ Z) ** 2 / totals + a.diagonal @ np.square(Z)) for a in adjoints]
+        )
 
     def centers(self, prototypes: FloatArray) -> Centers:  # noqa: D102
         family, bandwidths = self._origin()
@@ -169,17 +176,27 @@ class FactoredGram(FeatureGram):
 
 
 class FactoredGrams(GramFamily):
-    """Gram matrices of a kernel that is a short inner product, such as the linear one."""
+    """Gram matrices of a kernel that is a short inner product, such as the linear one.
 
-    def __init__(self, X: FloatArray, kernel: Kernel) -> None:
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        With NaN where nothing is known, for the linear kernel only.
+    kernel : Kernel
+    weights : ndarray of shape (n_samples,), optional
+        How many rows each row stands for.
+    """
+
+    def __init__(self, X: FloatArray, kernel: Kernel, weights: FloatArray | None = None) -> None:
         self.X = X
         self.kernel = kernel
+        self.weights = weights
         self.n_samples, self.n_features = X.shape
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether the features are the columns of X divided by the bandwidths."""
-        return isinstance(self.kernel, Linear)
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether features are the columns of X divided by the bandwidths, all of them known, and rows count once."""
+        return isinstance(self.kernel, Linear) and self.weights is None and not np.isnan(self.X).any()
 
     @cached_property
     def centered(self) -> FloatArray:
@@ -195,7 +212,7 @@ class FactoredGrams(GramFamily):
         features = self.kernel.factor(self.X, bandwidths)
         if features is None:
             raise ValueError(f"the {self.kernel.label} kernel has no short feature vectors")
-        return FactoredGram(features, self, bandwidths)
+        return FactoredGram(features, self, bandwidths, self.weights)
 
 
 class LinearLimit:

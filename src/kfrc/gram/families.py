@@ -94,10 +94,12 @@ def gram_family(
 
 
 def _table_family(table: Table, kernel: Kernel, approximation: str, rank: int | None) -> GramFamily:
-    """Sums over columns are blocks of features, whatever the number of rows; their product is a kernel like others."""
+    """Numbers under the linear kernel are points, other sums over columns blocks of features; products are dense."""
     if isinstance(kernel, Profile):
         if approximation == "nystrom":
             raise ValueError('approximation="nystrom" is for other kernels: a table has exact features under this one')
+        if isinstance(kernel, Linear) and all(column.continuous for column in table.columns):
+            return FactoredGrams(table.values, kernel, table.weights)
         return ColumnGrams(table, kernel)
     if not isinstance(kernel, GaussianProduct):
         raise ValueError(

@@ -348,15 +348,17 @@ def test_centers_of_the_same_map_stay_as_they_are(case):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_distances_between_points_are_those_of_the_linear_kernel(weighted):
-    case = Case.drawn("linear", weighted=weighted)
+@pytest.mark.parametrize("blanks", [False, True])
+def test_distances_between_points_are_those_of_the_linear_kernel(blanks, weighted):
+    case = Case.drawn("linear", blanks=blanks, weighted=weighted)
     points = case.values.T / case.bandwidths
-    rows = PointMap(case.kernel, case.bandwidths, None, np.median(points, axis=0))
+    rows = PointMap(case.kernel, case.bandwidths, None, np.nanmedian(points, axis=0), blanks)
     centers = case.centers(rows)
     assert_close(case.distances(centers, rows), case.expected)
     assert_close(case.distances(centers, rows), case.distances(case.centers()))
     assert_close(rows.as_centers(centers).squared_distances(np.ascontiguousarray(case.values.T)).T, case.expected)
-    assert centers.means.T + rows.origin == pytest.approx((points.T @ case.prototypes).T, rel=1e-12)
+    if not blanks:
+        assert centers.means.T + rows.origin == pytest.approx((points.T @ case.prototypes).T, rel=1e-12)
     assert not rows.has_single
     assert rows.in_single() is rows
 
