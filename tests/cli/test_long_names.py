@@ -79,6 +79,15 @@ def test_a_long_name_is_cut_in_results_notes_and_reports(run, tmp_path, options)
     assert LONG not in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_a_long_name_without_spaces_fills_no_screen(run, tmp_path):
+    name = "a" * 30_000
+    levels = np.where(GROUPS > 0, f"{name}1", f"{name}2")
+    pd.DataFrame({"x": measured(), name: measured(3), "l": levels}).to_csv(tmp_path / "t.csv", index=False)
+    ended = run("fit", tmp_path / "t.csv", "-c", 2, "-o", tmp_path / "out", "--refits", 0)
+    assert len(ended.out) < 12_000
+    assert name[:1000] not in (tmp_path / "out" / "report.html").read_text()
+
+
 @pytest.mark.parametrize(("columns", "options"), [case[1:] for case in refused()], ids=[case[0] for case in refused()])
 def test_a_long_name_is_cut_in_errors(run, tmp_path, columns, options):
     pd.DataFrame({"x": measured(), "y": measured(3), **columns}).to_csv(tmp_path / "t.csv", index=False, sep=";")

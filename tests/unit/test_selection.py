@@ -291,7 +291,7 @@ def test_awkward_tables_are_clustered(X, n_clusters):
 
 
 def test_a_number_of_clusters_needs_something_to_count(data):
-    with pytest.raises(ValueError, match="max_clusters >= 2 and at least 3 rows"):
+    with pytest.raises(ValueError, match="max_clusters >= 2 and at least 3 different rows"):
         KFRC("auto").fit(data.X[:2])
 
 

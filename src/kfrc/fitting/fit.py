@@ -236,7 +236,8 @@ def count_table(
     largest = min(counting.largest, n_rows - 1)
     if largest < 2:
         raise ValueError(
-            f'n_clusters="auto" needs max_clusters >= 2 and at least 3 rows, got {counting.largest} and {n_rows} rows'
+            f'n_clusters="auto" needs max_clusters >= 2 and at least 3 different rows, got {counting.largest} '
+            f"and {n_rows}"
         )
     if isinstance(settings.tuning, Paths):
         return settings.tuning.count(view, range(2, largest + 1), rng)

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kfrc._validation import short_name
 from kfrc_app.cli.console import one_line
 from kfrc_app.facts import Facts
 from kfrc_app.facts.agreement import Agreement
@@ -85,7 +86,7 @@ def table(console: Console, columns: Sequence[tuple[str, str]], rows: Sequence[S
             style="cyan" if kind == "bar" else "",
         )
     for row in rows:
-        grid.add_row(*[Text(one_line(cell)) for cell in row])
+        grid.add_row(*[Text(short_name(one_line(cell))) for cell in row])
     with console.capture() as captured:
         console.print(Padding(grid, (0, 0, 0, 2), expand=False))
     text = captured.get()

@@ -47,12 +47,13 @@ def told_wrong_dates(cells: Encoded, dates: NotDates) -> str:
         other = f"'{shortened(dates.contradicts)}' in row {cells.row_of(dates.contradicts)}"
         return f"the day stands first in {first}, and the month in {other}: write all dates in one order"
     others = np.flatnonzero(np.isin(cells.codes, [cells.levels.index(cell) for cell in dates.others or [dates.cell]]))
-    day = ", a day that does not exist" if dates.impossible else ""
+    what = "day or a time" if ":" in dates.cell else "day"
+    wrong = f", a {what} that does not exist" if dates.impossible else ""
     if len(others) == 1:
-        return f"1 of its {cells.n_known} values is not a date, {first}{day}: correct it or put a blank there"
+        return f"1 of its {cells.n_known} values is not a date, {first}{wrong}: correct it or put a blank there"
     return (
-        f"{len(others)} of its {cells.n_known} values are not dates, such as {first}{day}: correct them or put blanks "
-        "there"
+        f"{len(others)} of its {cells.n_known} values are not dates, such as {first}{wrong}: correct them or put "
+        "blanks there"
     )
 
 

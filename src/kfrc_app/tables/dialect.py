@@ -121,7 +121,7 @@ def find_dialect(content: bytes, marks: Marks) -> Dialect:
 
 def refuse_wide_lines(text: str, separators: Sequence[str]) -> None:
     """Stop at a line of more fields than columns can be used, whichever of the separators that it has is meant."""
-    for line in re.finditer(f"[^\\n]{{{columns.MAX_COLUMNS},}}", text):
+    for line in re.finditer(f"(?m)^.{{{columns.MAX_COLUMNS},}}", text):
         cells = text[line.start() : min(line.end(), line.start() + _WIDE_LINE)]
         if '"' in cells:
             cells = _QUOTED.sub('""', cells)

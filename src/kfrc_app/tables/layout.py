@@ -42,6 +42,14 @@ REMARK = re.compile(
 )
 """How remarks below a table begin."""
 
+TOTAL_WORDS = (
+    r"(?:(?:grand |sub-?|overall )?(?:totals?|sums?|averages?|means?|avg)|(?:zwischen)?summen?|"
+    r"gesamt(?:summe|ergebnis)?|insgesamt|mittelwerte?|durchschnitt|total general|totaux|sommes?|moyennes?|ensemble|"
+    r"suma|promedio|totale|media|totaal|gemiddelde|summa|medelvärde|i alt|yhteensä|razem|итого|всего)"
+)
+"""How a sum or a mean is called, as a regular expression."""
+
+_CALLED_TOTAL = re.compile(rf"(?i)^\W*{TOTAL_WORDS}\b|(?:^|\s){TOTAL_WORDS}\W*$")
 _PROSE = re.compile(r"\S\s\S")
 _WORDS = 3  # of a name at most, if no other has more
 _LONG = 40  # characters of a remark, unlike a name
@@ -92,6 +100,11 @@ def is_value(cell: Any) -> bool:
 def is_name(cell: Any) -> bool:
     """Whether a cell holds text that is neither a value nor a mark for a missing one."""
     return isinstance(cell, str) and bool(cell.strip()) and cell.strip() not in MISSING and not is_value(cell)
+
+
+def is_called_total(cell: Any) -> bool:
+    """Whether a cell is called a total: by such a word alone, before what it sums up, or behind it (North Total)."""
+    return isinstance(cell, str) and _CALLED_TOTAL.search(cell.strip()) is not None
 
 
 def find_header(rows: Sequence[Row]) -> int:
@@ -319,10 +332,11 @@ def told_explanations(rows: Sequence[Row]) -> str:
 
 
 def refuse_second_table(rows: Sequence[Row], width: int) -> None:
-    """Stop if another line of names follows a blank line, or a title below one.
+    """Stop if another line of names follows a blank line, or a title below one, or a summary that is no row.
 
     Names of another table stand below the values of two columns or more, or of one, if what follows them is as narrow
-    as they are and holds values.
+    as they are and holds values. A single name stands below values or below nothing but names. A summary has names
+    below values in all its lines.
 
     Parameters
     ----------
@@ -335,11 +349,35 @@ def refuse_second_table(rows: Sequence[Row], width: int) -> None:
     DataError
     """
     for k in range(2, len(rows) - 1):
-        if n_filled(rows[k - 1]) < 2 and n_filled(rows[k]) > 1 and _is_apart(rows, k) and _are_names(rows[k]):
+        if n_filled(rows[k - 1]) > 1 or not n_filled(rows[k]) or not _is_apart(rows, k):
+            continue
+        title = next(n for n in range(k) if n_filled(rows[k - 1 - n]) == 0)
+        above = rows[: k - title][:_LOOKED_AT]
+        if _are_names(rows[k]):
             named = {j for j, cell in enumerate(rows[k]) if not is_blank(cell)}
-            n_above = sum(holds_values(rows[:k][:_LOOKED_AT], j) for j in named if j < width)
-            if n_above > 1 or (n_above and _are_narrow(rows[k + 1 :], named, width)):
+            n_above = sum(holds_values(above, j) for j in named if j < width)
+            alone = len(named) == 1 and not any(j < len(row) and is_value(row[j]) for row in above for j in named)
+            if n_above > 1 or ((n_above or alone) and _are_narrow(rows[k + 1 :], named, width)):
                 raise _two_tables("after a blank line, ", rows[k])
+        if not title:
+            _refuse_summary(above, list(itertools.takewhile(n_filled, rows[k : k + _LOOKED_AT])), width)
+
+
+def _refuse_summary(above: Sequence[Row], rows: Sequence[Row], width: int) -> None:
+    """Stop at lines that all begin with another name, where a column holds values: a summary of the rows above.
+
+    Lines that are all called totals are looked at later, and whole rows with new names stay rows.
+    """
+    j = next(j for j, cell in enumerate(rows[0]) if not is_blank(cell))
+    names = [row[j] if j < len(row) else None for row in rows]
+    if len(rows) < 2 or not all(map(is_name, names)) or len({*names}) < len(names) or not holds_values(above, j):
+        return
+    called = [is_called_total(name) for name in names]
+    if not all(called) and (any(called) or any(n_filled(row) < width for row in rows)):
+        raise DataError(
+            f"there seem to be two tables below each other: after a blank line, {told([names])} stand where the rows "
+            "above hold values, as in a summary. Put every table into a sheet or a file of its own"
+        )
 
 
 def _are_narrow(rows: Sequence[Row], named: Collection[int], width: int) -> bool:

@@ -13,11 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from kfrc.typing import FloatArray
 from kfrc_app.tables.columns import Columns, DataError, NotNumbers, Numbers, in_quotes
 from kfrc_app.tables.dates import UNIT
+from kfrc_app.tables.identifiers import are_long
 from kfrc_app.tables.parquet_bytes import read_stored
 
 MAGIC = b"PAR1"
+_WHOLE = "^(-?[0-9]+)?$"  # blank where nothing is known
 _KINDS_OF_TEXT = {"binary", "large_binary"}
 
 
@@ -92,6 +95,17 @@ class TypedColumns(Columns):
         levels = pd.Categorical.from_codes(codes, [str(value) for value in values], ordered=ordered)
         return pd.Series(levels if ordered else levels.remove_unused_categories())
 
+    def _long_numbers(self, name: str) -> FloatArray | None:
+        """Text of nothing but whole numbers that are names in truth, as numbers; None for other columns."""
+        kind = _arrow(self.frame[name]).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return None
+        cells = pa.array(self.text(name), pa.string())
+        if not pc.all(pc.match_substring_regex(cells, _WHOLE)).as_py():
+            return None
+        values = pc.cast(pc.if_else(pc.equal(cells, ""), None, cells), pa.float64()).to_numpy(zero_copy_only=False)
+        return values if are_long(self, name, values) else None
+
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
         """Columns of numbers and of truth values."""
         values, text = {}, {}
@@ -101,6 +115,8 @@ class TypedColumns(Columns):
                 values[name] = np.full(len(column), np.nan)
             elif pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
                 values[name] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            elif (long := self._long_numbers(name)) is not None:
+                values[name] = long
             else:
                 known = self.known(name)
                 first = int(known.argmax())

@@ -13,19 +13,10 @@ from numpy.typing import NDArray
 
 from kfrc_app.tables.columns import quoted, shortened
 from kfrc_app.tables.dressing import may_be_dressed, undress
-from kfrc_app.tables.layout import Row, is_blank, is_name
+from kfrc_app.tables.layout import TOTAL_WORDS, Row, is_blank, is_called_total, is_name
 from kfrc_app.tables.numbers import MISSING, looks_like_number
 
-_WORDS = (
-    r"(?:(?:grand |sub-?|overall )?(?:totals?|sums?|averages?|means?|avg)|(?:zwischen)?summen?|"
-    r"gesamt(?:summe|ergebnis)?|insgesamt|mittelwerte?|durchschnitt|total general|totaux|sommes?|moyennes?|ensemble|"
-    r"suma|promedio|totale|media|totaal|gemiddelde|summa|medelvärde|i alt|yhteensä|razem|итого|всего)"
-)
-CALLED_TOTAL = rf"(?i)^\W*{_WORDS}\b|(?:^|\s){_WORDS}\W*$"
-"""How a total is called: by such a word alone, before what it sums up, or behind it (``North Total``)."""
-
-_CALLED = re.compile(CALLED_TOTAL)
-_ALONE = re.compile(rf"(?i)^\W*{_WORDS}\W*$")
+_ALONE = re.compile(rf"(?i)^\W*{TOTAL_WORDS}\W*$")
 TOLERANCE = 1e-3
 """Relative: totals and means are often written with few digits."""
 
@@ -156,7 +147,7 @@ def is_searched(first: Sequence[Row], last: Row) -> bool:
 
 def may_be_total(row: Row) -> bool:
     """Whether the name of a row has a word for a total."""
-    return any(isinstance(cell, str) and _CALLED.search(cell.strip()) is not None for cell in row[:_NAMED])
+    return any(map(is_called_total, row[:_NAMED]))
 
 
 def _called(rows: Sequence[Row]) -> list[int]:
@@ -193,7 +184,7 @@ def _told(rows: Sequence[Row], found: Sequence[int]) -> list[str]:
 
 
 def _name(row: Row) -> str:
-    return next(cell.strip() for cell in row if isinstance(cell, str) and _CALLED.search(cell.strip()))
+    return next(cell.strip() for cell in row if is_called_total(cell))
 
 
 def _label(row: Row) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import process_time
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,8 @@ from kfrc_app.tables import (
     read_new_rows,
     read_table,
 )
-from kfrc_app.tables.dialect import decode
+from kfrc_app.tables.columns import MAX_COLUMNS
+from kfrc_app.tables.dialect import decode, refuse_wide_lines
 
 N = 30
 rng = np.random.default_rng(31)
@@ -66,7 +68,7 @@ def test_whole_numbers_of_16_digits_and_more_are_names_in_every_format(tmp_path,
         path = tmp_path / f"t.{ending}"
         path.write_bytes(content(ending, beside([name, "y"], cells, SIZES[::-1])))
         found[ending] = read_table(str(path))
-    if kind != "of 20 to 38 digits" and written is not str:
+    if written is str or kind != "of 20 to 38 digits":
         pd.DataFrame({"size": SIZES, name: cells, "y": SIZES[::-1]}).to_parquet(tmp_path / "t.parquet")
         found["parquet"] = read_table(str(tmp_path / "t.parquet"))
     for table in found.values():
@@ -175,6 +177,22 @@ def test_json_with_a_wrong_byte_is_read_like_a_text_file(tmp_path):
     assert found.notes[0].startswith("1 byte is not UTF-8 and was read as Latin-1, check it: 'ü' (FC) in line 8")
 
 
+# Long cells
+
+
+def test_the_search_for_wide_lines_takes_no_longer_where_lines_are_long():
+    def seconds(text):
+        begin = process_time()
+        refuse_wide_lines(text, [",", ";"])
+        return process_time() - begin
+
+    size = MAX_COLUMNS - 1
+    short, long = ("\n".join([line] * (size // len(line))) for line in ("a,b" * 10, "a,b" * (size // 3)))
+    assert min(seconds(long) for _ in range(3)) < 20 * max(seconds(short), 0.001)
+    with pytest.raises(DataError, match="columns"):
+        refuse_wide_lines("a,b\n" + "1," * MAX_COLUMNS, [","])
+
+
 # Another table below
 
 
@@ -216,6 +234,57 @@ def test_another_table_below_a_blank_line_is_refused_in_every_format(tmp_path, s
 def test_rows_below_a_blank_line_are_rows_in_every_format(tmp_path, below):
     found = read_alike(tmp_path, padded([*FIRST, [], *below]), TEXTUAL)
     assert found.n_rows == 8 + len(below)
+
+
+NUMBERS = [["size", "y"], *zip(SIZES, SIZES[::-1], strict=True)]
+WIDER = [["size", "y", "z"], *zip(SIZES, SIZES[::-1], range(N), strict=True)]
+
+
+@pytest.mark.parametrize("title", [[], [["Counted again"]]])
+@pytest.mark.parametrize("above", [NUMBERS, WIDER, FIRST])
+@pytest.mark.parametrize("below", [[["k"], [1], [2], [3]], [["k"], [1.5], [7]]])
+def test_another_table_of_one_column_is_refused_in_every_format(tmp_path, above, below, title):
+    rows = [*above, [], [], *title, *below]
+    with pytest.raises(DataError, match="two tables below each other: after a blank line, 'k' look"):
+        read_alike(tmp_path, padded(rows, len(above[0])), TEXTUAL)
+    (tmp_path / "short.csv").write_text("\n".join(",".join(map(str, row)) for row in rows))
+    with pytest.raises(DataError, match="two tables below each other: after a blank line, 'k' look"):
+        preview_table(str(tmp_path / "short.csv"))
+
+
+@pytest.mark.parametrize("above", [NUMBERS, WIDER])
+@pytest.mark.parametrize(
+    "below",
+    [
+        [["Summary"], ["mean", 2], ["sd", 3]],
+        [["mean", 2], ["sd", 3]],
+        [["Results"], ["lowest", 2], ["highest", 3], ["median", 4]],
+    ],
+)
+def test_a_summary_below_a_blank_line_is_refused_in_every_format(tmp_path, above, below):
+    rows = [*above, [], *below, [], ["Source: office"]]
+    with pytest.raises(DataError, match=f"two tables below each other: after a blank line, '{below[0][0]}', '"):
+        read_alike(tmp_path, padded(rows, len(above[0])), TEXTUAL)
+
+
+@pytest.mark.parametrize("ending", TEXTUAL)
+@pytest.mark.parametrize("below", [["Counted by hand"], ["k"], ["first remark", "second remark"]])
+def test_remarks_and_totals_below_a_blank_line_are_left_out_in_every_format(tmp_path, ending, below):
+    total = ["Total", sum(SIZES)]
+    for rows in ([[], total], [[], total, ["Mean", sum(SIZES) / N]], []):
+        path = tmp_path / f"t.{ending}"
+        lines = [*NUMBERS, *rows, [], *([text] for text in below)]
+        path.write_bytes(content(ending, lines if ending in SEPARATED else padded(lines, 2)))
+        found = preview_table(str(path))
+        assert found.n_rows == N
+        assert roles(found) == {"size": "numeric", "y": "numeric"}
+
+
+@pytest.mark.parametrize("ending", TEXTUAL)
+def test_whole_rows_with_other_names_below_a_blank_line_are_rows(tmp_path, ending):
+    blank = [] if ending in SEPARATED else [None, None]
+    (tmp_path / f"t.{ending}").write_bytes(content(ending, [*NUMBERS, blank, ["A1", 3.5], ["A2", 4.5]]))
+    assert preview_table(str(tmp_path / f"t.{ending}")).n_rows == N + 2
 
 
 def test_a_table_that_goes_on_below_its_names_is_one_table_in_every_format(tmp_path):
@@ -309,6 +378,7 @@ def days(n=N):
         ("{d}/{m}/{y}", "45/03/2021", ", a day that does not exist"),
         ("{m}/{d}/{y}", "02/30/2021", ", a day that does not exist"),
         ("{y}-{m}-{d}", "0000-00-00", ", a day that does not exist"),
+        ("{y}-{m}-{d}", "2021-02-03 25:00", ", a day or a time that does not exist"),
         ("{y}-{m}-{d}", "in spring", ""),
         ("{y}-{m}-{d}", "20210401", ""),
     ],

@@ -292,7 +292,7 @@ def test_a_failed_fit_leaves_nothing_behind(X):
         ({"rank": -1}, "rank must be at least 1"),
         ({"search_samples": "all"}, "search_samples must be an integer"),
         ({"selection_samples": 2}, "too few to choose 3 clusters by"),
-        ({"n_clusters": "auto", "selection_samples": 2}, "at least 3 rows, got 10 and 2 rows"),
+        ({"n_clusters": "auto", "selection_samples": 2}, "at least 3 different rows, got 10 and 2$"),
         ({"n_clusters": "auto", "bandwidths": [1.0, 2.0]}, "one entry per feature"),
         ({"n_clusters": "auto", "init": np.eye(3)}, "init must have 45 rows"),
         ({"n_clusters": "auto", "init": "nowhere"}, "unknown start 'nowhere'"),
