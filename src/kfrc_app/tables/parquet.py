@@ -97,13 +97,13 @@ class TypedColumns(Columns):
 
     def _long_numbers(self, name: str) -> FloatArray | None:
         """Text of nothing but whole numbers that are names in truth, as numbers; None for other columns."""
-        kind = _arrow(self.frame[name]).type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        cells = _arrow(self.frame[name])
+        if not (pa.types.is_string(cells.type) or pa.types.is_large_string(cells.type)):
             return None
-        cells = pa.array(self.text(name), pa.string())
         if not pc.all(pc.match_substring_regex(cells, _WHOLE)).as_py():
             return None
-        values = pc.cast(pc.if_else(pc.equal(cells, ""), None, cells), pa.float64()).to_numpy(zero_copy_only=False)
+        known = pc.if_else(pc.equal(cells, ""), pa.scalar(None, cells.type), cells)
+        values = known.cast(pa.float64()).to_numpy()
         return values if are_long(self, name, values) else None
 
     def numbers(self, names: Sequence[str], *, aside: Collection[str] = ()) -> Numbers:
