@@ -186,8 +186,8 @@ def test_the_search_for_wide_lines_takes_no_longer_where_lines_are_long():
         refuse_wide_lines(text, [",", ";"])
         return process_time() - begin
 
-    size = MAX_COLUMNS - 1
-    short, long = ("\n".join([line] * (size // len(line))) for line in ("a,b" * 10, "a,b" * (size // 3)))
+    size = 3 * MAX_COLUMNS
+    short, long = ("\n".join([line] * (size // len(line))) for line in ("a,b" * 10, "a,b" * 10_000))
     assert min(seconds(long) for _ in range(3)) < 20 * max(seconds(short), 0.001)
     with pytest.raises(DataError, match="columns"):
         refuse_wide_lines("a,b\n" + "1," * MAX_COLUMNS, [","])
