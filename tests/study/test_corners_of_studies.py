@@ -197,7 +197,8 @@ def test_scores_without_posteriors_are_those_of_the_labels():
     labels = np.repeat([0, 1], 10)
     scores = Scores(StudyData(np.zeros((20, 1)), labels, None, 2, {}))
     found = scores.of(np.eye(2)[labels])
-    assert {*found} == {"ari", "ami", "fari_crisp", "uniformity"}
+    assert {*found} == {"ari", "ami", "fari_crisp", "uniformity", "undecided"}
+    assert found["undecided"] == 0.0
     assert found["ari"] == pytest.approx(1.0)
     fuzzier = scores.of(0.8 * np.eye(2)[labels] + 0.1)
     assert (fuzzier["ari"], fuzzier["ami"]) == (found["ari"], found["ami"])

@@ -16,7 +16,7 @@ from kfrc_app.cli import study as verbs
 from kfrc_app.study.errors import StudyError
 from kfrc_app.study.manifest import canonical, digest
 from kfrc_app.study.store import StudyStore
-from kfrc_app.study.summary import Summary
+from kfrc_app.study.summary import QUANTILE_NAMES, Summary
 from kfrc_app.study.tables import build_tables
 
 pytestmark = pytest.mark.slow
@@ -229,8 +229,9 @@ def summary(tmp_path):
     rows = {"n_clusters": [2, 2], "snr": [1.0, 1.0]}
     metrics = {name: [0.5, 0.25] for name in ("ari", "ami", "fari_crisp", "fari_fuzzy", "uniformity")}
     scores = pd.DataFrame({"seed": [1, 2], "method": ["KMeans"] * 2, **rows, "count": [3, 3], **metrics})
-    settings = {"setting": ["max_anisotropy", "criterion"], "value": ["5.0", "sum"], "count": [1, 1]}
-    features = pd.DataFrame({**rows, "n_signal": 2, "criterion": ["sum", "gap"], "max_anisotropy": 5.0, "w_eff": 2.0})
+    settings = {"setting": ["max_anisotropy", "criterion"], "value": ["5.0", "sum"], "count": [1, 1], "alone": [1, 1]}
+    configurations = {"n_signal": 2, "criterion": ["sum", "gap"], "max_anisotropy": 5.0}
+    features = pd.DataFrame({**rows, **configurations, **dict.fromkeys(QUANTILE_NAMES, 2.0)})
     Summary({"version": "x"}, scores, pd.DataFrame({**rows, **settings}), features).write(tmp_path / "small")
     return tmp_path / "small"
 
