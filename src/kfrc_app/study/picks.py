@@ -44,7 +44,7 @@ def best_of_kfrc(records: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_best(records: pd.DataFrame, setting: str, cell: list[str], dataset: list[str]) -> pd.DataFrame:
-    """How often each value of a setting of KFRC gives the best score of a data set, whatever the other settings.
+    """How often each value of a setting of KFRC gives the best score of a data set, over the other settings.
 
     Searches with different criteria often end in the same kernel, so that their scores tie. A data set with k best
     values counts 1/k for each of them.
