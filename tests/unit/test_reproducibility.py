@@ -87,7 +87,7 @@ def test_other_estimators_and_pipelines_are_scored_on_the_same_scale(model):
 
 
 class Told(ClusterMixin, BaseEstimator):
-    """Says what it is told: memberships as a forecast, labels if it is fitted."""
+    """A fake estimator with given memberships, and given labels once it is fitted."""
 
     def __init__(self, U=None, labels=None):
         self.U = U

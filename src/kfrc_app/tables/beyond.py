@@ -80,7 +80,7 @@ def is_beyond(data: str) -> bool:
     try:
         with open(path, "rb") as file:
             if n_described(reading(file), os.path.getsize(path)) > MAX_COLUMNS:
-                return False  # refused by whoever reads it
+                return False  # the reader refuses it
         return int(pq.read_metadata(path).num_rows) > MANY_ROWS
     except DAMAGED:
         return False  # whoever reads it says what is wrong with it

@@ -236,7 +236,7 @@ def few_different(n_different, n_clusters, seed):
 
 
 def check_that_nothing_is_infinite(fit, X, new):
-    """All that a fit says of its rows and of new ones are numbers, and equal rows are told the same."""
+    """All results of a fit, for its rows and for new ones, are finite, and equal rows have equal results."""
     for name in ("memberships_", "objective_", "objective_path_", "uniformity_", "cluster_centers_"):
         assert np.isfinite(getattr(fit, name, 0.0)).all(), name
     for rows in (X, new):

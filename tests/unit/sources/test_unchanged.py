@@ -32,7 +32,7 @@ def spelled(value):
 
 
 def write(path, X):
-    """The same size whatever the numbers are."""
+    """The same size for all numbers."""
     if path.suffix == ".npy":
         np.save(path, X)
     elif path.suffix == ".bin":
